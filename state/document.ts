@@ -1,0 +1,108 @@
+/** The state document of one stack (spec: "State"). Never holds a secret value. Times are the cluster's epoch seconds. */
+
+/** Format version that this program writes. Older ones migrate, newer ones are refused. */
+export const STATE_VERSION = 1;
+
+/** Status of a run, from one table (`src/chain/status.ts`). */
+export type RunStatus =
+	| "submitting" /* intent written, outcome of the exchange not known yet */
+	| "held"
+	| "pending"
+	| "running"
+	| "completing"
+	| "succeeded"
+	| "failed"
+	| "timeout"
+	| "cancelled"
+	| "preempted"
+	| "node-fail"
+	| "stopped"
+	| "refused" /* sbatch refused it: no job exists */
+	| "unknown";
+
+/** One Slurm job of a chain. Its identity is cluster + id + submit time: ids are reused. */
+export interface Segment {
+	readonly cluster: string | null;
+	readonly jobId: string;
+	readonly submittedAt: number | null;
+	/** Slurm's own word, e.g. `RUNNING`; null when nothing was heard yet. */
+	readonly state: string | null;
+	readonly exitCode: number | null;
+	/** Why it ended: the `why` of its end record, or Slurm's reason. */
+	readonly reason: string | null;
+	readonly startedAt: number | null;
+	readonly endedAt: number | null;
+	/** Seconds. */
+	readonly elapsed: number | null;
+	readonly nodes: string | null;
+}
+
+/** Progress of a run as last seen; `null` is unknown. */
+export interface Progress {
+	readonly done: number;
+	readonly expected: number | null;
+	/** Sum of the rewards of the `done` rollouts that carry one, and how many do. */
+	readonly rewardSum: number;
+	readonly rewardCount: number;
+	/** Sum of squared rewards, for the standard error. */
+	readonly rewardSquares: number;
+	/** Bytes of `rollouts.jsonl` that these numbers cover. */
+	readonly offset: number;
+}
+
+/** The rendered job as the plan compares it: file name (`job.sh`, `otel/collector.yaml`) → text, run directory as a placeholder. */
+export type RenderedText = Readonly<Record<string, string>>;
+
+/** What one submission of one benchmark is and became. */
+export interface RunRecord {
+	/** Run directory of the submission, absolute on the cluster. */
+	readonly runDir: string;
+	/** `gym-job-…`, the last part of `runDir`. */
+	readonly runId: string;
+	/** Benchmark directory: the token by which its jobs are found again. */
+	readonly jobDir: string;
+	readonly fingerprint: string;
+	readonly submittedBy: string | null;
+	readonly status: RunStatus;
+	/** One line for people: why it is in that status. */
+	readonly note: string | null;
+	readonly segments: readonly Segment[];
+	/** sbatch's own words when it refused. */
+	readonly error: string | null;
+	readonly progress: Progress | null;
+	readonly rendered: RenderedText;
+	/** The validated document as this benchmark's job sees it, as canonical YAML; secrets are references. */
+	readonly document: string;
+}
+
+/** What the state knows of one address (`<stack>/<benchmark>`; the key is the benchmark). */
+export interface AddressRecord {
+	readonly current: RunRecord | null;
+	/** Earlier runs, newest first. */
+	readonly history: readonly RunRecord[];
+}
+
+/** Where a run's cluster is, so that runs no longer in the gymfile can still be seen and cancelled. */
+export interface ClusterRef {
+	/** Key of the compute entry. */
+	readonly name: string;
+	/** `compute.hostname`; null is this machine. */
+	readonly hostname: string | null;
+	readonly outputPath: string;
+}
+
+export interface StateDocument {
+	readonly version: typeof STATE_VERSION;
+	/** Uuid made with the first write; two states with other lineages are never the same stack. */
+	readonly lineage: string;
+	/** +1 each write. */
+	readonly serial: number;
+	/** Version of the program that wrote it. */
+	readonly writer: string;
+	readonly stack: string;
+	readonly cluster: ClusterRef | null;
+	/** Fencing: number of the lease under which this was written. */
+	readonly fence: number;
+	/** By benchmark name. A Map in memory (`__proto__` is only a name), an object in JSON. */
+	readonly benchmarks: ReadonlyMap<string, AddressRecord>;
+}
