@@ -1,0 +1,115 @@
+/** What a plan is: plain data, made by pure functions from desired × state × observed. */
+import type { Problem, SourceLocation } from "../errors.ts";
+import type { RunRecord, RunStatus, StateDocument } from "../../state/document.ts";
+
+/** What apply would do to one address. Symbols are the plan's own (spec: "Plan"). */
+export type ActionKind =
+	| "submit" /* + */
+	| "adopt" /* = */
+	| "resubmit" /* -/+ */
+	| "update" /* ~ */
+	| "resume" /* > */
+	| "cancel" /* - */
+	| "decide" /* ! */
+	| "none";
+
+/** Why, as a closed set for `-json`; the text view has a sentence for each. */
+export type Reason =
+	| "not-in-state"
+	| "unfinished-submission" /* an earlier apply was stopped half-way, or sbatch refused it */
+	| "changed"
+	| "replace-requested"
+	| "live-chain" /* changed, but a live chain is only replaced on request */
+	| "not-in-gymfile"
+	| "failed"
+	| "cancelled"
+	| "timed-out"
+	| "preempted"
+	| "lost"
+	| "other-owner"
+	| "unchanged";
+
+/** How much a changed path matters. Unknown paths count as `results`. */
+export type ChangeClass = "results" | "speed" | "cosmetic";
+
+/** One changed path of the submit document. `before`/`after` are undefined where the path does not exist. */
+export interface Change {
+	readonly path: readonly string[];
+	readonly before?: import("../submit/config.ts").Value | undefined;
+	readonly after?: import("../submit/config.ts").Value | undefined;
+	readonly class: ChangeClass;
+	readonly source?: SourceLocation;
+}
+
+/** Change of one rendered file as a unified diff; `before` null is a new file. */
+export interface FileDiff {
+	readonly file: string;
+	/** Lines of a unified diff without the file header; empty when equal. */
+	readonly lines: readonly string[];
+}
+
+/** Size of the allocation, for the plan's one-line summary and the GPU-hours. */
+export interface JobSize {
+	readonly nodes: number;
+	readonly gpusPerNode: number | null;
+	/** Seconds; null is no limit. */
+	readonly walltime: number | null;
+	readonly partition: string | null;
+}
+
+/** One benchmark as the gymfile wants it. */
+export interface Desired {
+	readonly benchmark: string;
+	readonly fingerprint: string;
+	/** The validated document as this benchmark's job sees it; plain values, secrets as references. */
+	readonly document: ReadonlyMap<string, import("../submit/config.ts").Value>;
+	/** Rendered files with the run directory as a placeholder. */
+	readonly rendered: Readonly<Record<string, string>>;
+	readonly size: JobSize;
+	/** Where a path of the document was written. */
+	readonly sources?: import("../submit/config.ts").SourceMap;
+}
+
+export interface PlannedAction {
+	readonly address: string;
+	readonly benchmark: string;
+	readonly kind: ActionKind;
+	readonly reason: Reason;
+	/** The run it is about: what is replaced, cancelled, resumed or needs a decision. */
+	readonly run: RunRecord | null;
+	readonly desired: Desired | null;
+	readonly changes: readonly Change[];
+	readonly files: readonly FileDiff[];
+	/** Does the rollout cache of the earlier run stay valid for the new job? Null without an earlier run. */
+	readonly cacheValid: boolean | null;
+	/** The script changed without its meaning (an upgrade of this program). */
+	readonly scriptNote: boolean;
+	/** Set when apply refuses to carry it out (exit 4): what and the way out. */
+	readonly refused?: Problem;
+}
+
+/** What differs between the last write of the state and what was seen now. */
+export interface Drift {
+	readonly address: string;
+	readonly from: RunStatus;
+	readonly to: RunStatus;
+	readonly message: string;
+}
+
+/** The plan of one stack. */
+export interface Plan {
+	readonly stack: string;
+	/** `lab (login.lab.example, ssh)`; null when the document has no cluster. */
+	readonly cluster: string | null;
+	/** `local`. */
+	readonly backend: string;
+	readonly lineage: string | null;
+	readonly serial: number;
+	/** False with `-offline` or `-refresh=false`. */
+	readonly refreshed: boolean;
+	readonly actions: readonly PlannedAction[];
+	readonly drift: readonly Drift[];
+	readonly problems: readonly Problem[];
+	/** The state after the refresh, what apply starts from. */
+	readonly state: StateDocument | null;
+}
