@@ -106,3 +106,17 @@ export interface StateDocument {
 	/** By benchmark name. A Map in memory (`__proto__` is only a name), an object in JSON. */
 	readonly benchmarks: ReadonlyMap<string, AddressRecord>;
 }
+
+/** What a stack starts from when it has no state yet; its first write gives it a lineage and serial 1. */
+export function emptyState(stack: string): StateDocument {
+	return {
+		version: STATE_VERSION,
+		lineage: "",
+		serial: 0,
+		writer: "",
+		stack,
+		cluster: null,
+		fence: 0,
+		benchmarks: new Map(),
+	};
+}

@@ -25,23 +25,30 @@ export type Reason =
 	| "cancelled"
 	| "timed-out"
 	| "preempted"
-	| "lost"
+	| "node-failed"
+	| "stopped" /* the chain itself ended it: retries or cap spent, no progress */
+	| "lost" /* its job is in neither queue nor accounting and left no end record */
 	| "other-owner"
 	| "unchanged";
 
 /** How much a changed path matters. Unknown paths count as `results`. */
 export type ChangeClass = "results" | "speed" | "cosmetic";
 
-/** One changed path of the submit document. `before`/`after` are undefined where the path does not exist. */
+/**
+ * One changed path of the submit document; numbers are list items. `before`/`after` are undefined where the
+ * path does not exist.
+ */
 export interface Change {
-	readonly path: readonly string[];
+	readonly path: readonly (string | number)[];
 	readonly before?: import("../submit/config.ts").Value | undefined;
 	readonly after?: import("../submit/config.ts").Value | undefined;
 	readonly class: ChangeClass;
+	/** Set when only the order of a mapping's keys changed: `before`/`after` are then the lists of keys. */
+	readonly order?: true;
 	readonly source?: SourceLocation;
 }
 
-/** Change of one rendered file as a unified diff; `before` null is a new file. */
+/** Change of one rendered file as a unified diff; a file that is new or gone is one hunk of all its lines. */
 export interface FileDiff {
 	readonly file: string;
 	/** Lines of a unified diff without the file header; empty when equal. */
@@ -54,6 +61,8 @@ export interface JobSize {
 	readonly gpusPerNode: number | null;
 	/** Seconds; null is no limit. */
 	readonly walltime: number | null;
+	/** Seconds a resumable chain may use in all (`max_walltime`); null is no cap; absent when not resumable. */
+	readonly chainCap?: number | null;
 	readonly partition: string | null;
 }
 
@@ -66,6 +75,8 @@ export interface Desired {
 	/** Rendered files with the run directory as a placeholder. */
 	readonly rendered: Readonly<Record<string, string>>;
 	readonly size: JobSize;
+	/** `lifecycle.onChange`: "replace" lets a change replace a live chain; absent refuses. */
+	readonly onChange?: "replace";
 	/** Where a path of the document was written. */
 	readonly sources?: import("../submit/config.ts").SourceMap;
 }

@@ -1,0 +1,151 @@
+/**
+ * What the engine asks of a cluster. Slurm is one implementation; the next ones touch neither plan nor
+ * state. Every method is one exchange over the transport, however many benchmarks it is about.
+ */
+
+/** A file to be staged: path relative to its folder, text, and mode. */
+export interface StagedFile {
+	readonly text: string;
+	readonly mode: number;
+}
+
+/** One benchmark's job in a submission. */
+export interface JobRequest {
+	readonly benchmark: string;
+	/** Absolute; the job's working directory and the token by which it is found again. */
+	readonly jobDir: string;
+	readonly files: ReadonlyMap<string, StagedFile>;
+	/** Job ids of earlier attempts in the same directory: never taken for this one. */
+	readonly knownIds: readonly string[];
+}
+
+/** One apply's run directory with all its jobs. Asking again for the same one submits nothing twice. */
+export interface Submission {
+	readonly runDir: string;
+	readonly outputPath: string;
+	/** Files of the run directory itself, e.g. `resolved-config.yaml`. */
+	readonly files: ReadonlyMap<string, StagedFile>;
+	/** The record `gym-job.json` but for what only the cluster knows. */
+	readonly record: JobRecord;
+	readonly jobs: readonly JobRequest[];
+	/** Bind-mount sources that must exist before anything is staged. */
+	readonly mountSources: readonly string[];
+	/** Variables forwarded into sbatch's environment, over stdin only. */
+	readonly forward: ReadonlyMap<string, string>;
+}
+
+/** The static part of `gym-job.json`; the exchange adds user, time, ids and errors. */
+export interface JobRecord {
+	readonly gymJobId: string;
+	readonly gymVersion: string;
+	readonly cluster: string;
+	readonly executor: string;
+	readonly hostname: string | null;
+	readonly metadata: Readonly<Record<string, string>>;
+}
+
+/** What became of one benchmark's job. */
+export interface JobOutcome {
+	readonly benchmark: string;
+	/** Null when the scheduler refused it. */
+	readonly jobId: string | null;
+	/** The scheduler's own words when it refused. */
+	readonly error: string | null;
+	readonly state: string | null;
+	readonly reason: string | null;
+	/** Epoch seconds, the cluster's clock. */
+	readonly submittedAt: number | null;
+	readonly estimatedStart: number | null;
+	/** Federation cluster that sbatch named. */
+	readonly cluster: string | null;
+}
+
+export interface SubmitOutcome {
+	/** The user on the cluster. */
+	readonly user: string;
+	/** The cluster's clock at the end of the exchange, epoch seconds. */
+	readonly at: number;
+	readonly jobs: readonly JobOutcome[];
+}
+
+/** What we want to hear about one run. */
+export interface RunQuery {
+	readonly jobDir: string;
+	readonly runDir: string;
+	readonly jobIds: readonly string[];
+	/** Read `artifacts/rollouts.jsonl` from this byte on; null: do not read it. */
+	readonly rolloutsOffset: number | null;
+}
+
+/** What was found of one run on the cluster's file system; null where there is no such file. */
+export interface RunFiles {
+	readonly exists: boolean;
+	/** Job id → text of its end record. */
+	readonly ends: ReadonlyMap<string, string>;
+	readonly chain: string | null;
+	readonly control: string | null;
+	/** Job ids that the submit exchange recorded for this directory. */
+	readonly recordedIds: readonly string[];
+	/** Lines of `rollouts_materialized_inputs.jsonl`. */
+	readonly expected: number | null;
+	/** Bytes of `rollouts.jsonl` from the offset asked for. */
+	readonly rollouts: Buffer | null;
+}
+
+/** What a submission needs of the cluster; seen with the same look. */
+export interface PreflightQuery {
+	readonly outputPath: string;
+	readonly mountSources: readonly string[];
+}
+
+export interface PreflightResult {
+	/** Are sbatch and scontrol on PATH? */
+	readonly sbatch: boolean;
+	/** Does srun accept the Pyxis flags? */
+	readonly pyxis: boolean;
+	/** Can the output path be written, or be made? */
+	readonly writable: boolean;
+	readonly missingMounts: readonly string[];
+}
+
+/** One look at the cluster. */
+export interface Observation {
+	/** Null when it was not asked for. */
+	readonly preflight: PreflightResult | null;
+	readonly at: number;
+	readonly user: string;
+	/** Rows of the user's queue; null when the scheduler did not answer (never "no jobs"). */
+	readonly queue: readonly import("./slurm/queue.ts").QueueRow[] | null;
+	/** Accounting rows of the ids asked for; null when there is no accounting or no answer. */
+	readonly accounting: readonly import("./slurm/accounting.ts").AccountingRow[] | null;
+	readonly runs: ReadonlyMap<string, RunFiles>;
+}
+
+/** Result of cancelling what runs in some benchmark directories. */
+export interface CancelOutcome {
+	readonly at: number;
+	/** Ids that were cancelled, by benchmark directory. */
+	readonly cancelled: ReadonlyMap<string, readonly string[]>;
+	/** Directories where jobs were still listed when we gave up. */
+	readonly left: readonly string[];
+}
+
+/** A piece of one log file. */
+export interface LogChunk {
+	readonly file: string;
+	readonly size: number;
+	readonly text: string;
+}
+
+export interface Scheduler {
+	readonly label: string;
+	/** @throws GymError exit `refused`, codes `no-sbatch`, `output-path-not-writable`, `mount-missing`; exit `failure`, code `queue-silent` */
+	submit(submission: Submission): Promise<SubmitOutcome>;
+	/** @throws GymError exit `unreachable` */
+	observe(queries: readonly RunQuery[], preflight: PreflightQuery | null): Promise<Observation>;
+	/** Cancels exactly the user's own jobs whose working directory is one of these, after writing the stop mark. */
+	cancel(jobDirs: readonly string[]): Promise<CancelOutcome>;
+	/** Reads log files of a run from the given offsets; a file not named starts `tail` lines before its end. */
+	logs(jobDir: string, offsets: ReadonlyMap<string, number>, tail: number): Promise<readonly LogChunk[]>;
+	close(): Promise<void>;
+}
