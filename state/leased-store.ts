@@ -75,7 +75,7 @@ function openLease(shelf: LogShelf, context: StoreContext, stack: string, lock: 
 			if (newest !== null && newest.lineage !== lineage) {
 				throw moved(stack, `it has lineage ${newest.lineage}, and this was based on ${lineage}`);
 			}
-			const written = await append(states, context, { ...next, lineage, fence: lock.number }, label);
+			const written = await append(states, context, { ...next, stack, lineage, fence: lock.number }, label);
 			if (written === null) throw moved(stack, `somebody else wrote serial ${next.serial + 1} first`);
 			return written;
 		},

@@ -76,7 +76,7 @@ export const stateSchema = z.strictObject({
 	benchmarks: mapping(address),
 });
 
-const versioned = z.looseObject({ version: z.int().min(1), writer: z.unknown() });
+const versioned = z.looseObject({ version: z.int().min(1), writer: z.unknown().optional() });
 
 /**
  * Reads a state document, of this format or an older one; its benchmarks come sorted by name.

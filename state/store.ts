@@ -27,7 +27,7 @@ export interface Lease {
 	read(): Promise<StateDocument | null>;
 	/**
 	 * Writes the next state by compare-and-swap: `next.serial` is the serial that was read (0 when there was
-	 * none), the store sets the new serial, fence, writer and, the first time, the lineage.
+	 * none), the store sets the new serial, stack, fence, writer and, the first time, the lineage.
 	 * @param label names the write in `Points`: `state.<label>.before`, `.staged` and `.linked`
 	 * @returns what was written, to base the next write on
 	 * @throws GymError exit `stale`, code `state-moved`, when somebody else wrote or took the lock over

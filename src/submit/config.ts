@@ -62,8 +62,10 @@ export interface VllmPdConfig extends ServiceCommon {
 	readonly kv_load_failure_policy: string;
 }
 
-export interface RayConfig extends Omit<ServiceCommon, "node_pool"> {
+export interface RayConfig extends ServiceCommon {
 	readonly type: "ray";
+	/** Always null: a ray service lists its pools in `node_pools`. */
+	readonly node_pool: null;
 	readonly node_pools: readonly string[];
 	readonly port: number;
 	/** Custom Ray resources: pool → resource → amount. */

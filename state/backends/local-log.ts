@@ -45,20 +45,27 @@ export function localLog(folder: string, kind: "state" | "lock"): NumberedLog {
 	};
 }
 
+/** How often a folder that is neither there nor surely absent is looked at: somebody may be making it. */
+const LOOKS = 5;
+
 /**
  * Names in a folder; none only when it surely is not there, so a link to a missing place or a parent that
  * cannot be read is an error.
  * @throws GymError code `state-unreadable`
  */
 export async function listFolder(folder: string): Promise<readonly string[]> {
-	try {
-		return await readdir(folder);
-	} catch (cause) {
-		if (errorCode(cause) === "ENOENT" && (await isAbsent(folder))) return [];
-		throw unreadable("state-unreadable", folder, [reasonOf(cause)], cause);
+	for (let look = 1; ; look++) {
+		try {
+			return await readdir(folder);
+		} catch (cause) {
+			const missing = errorCode(cause) === "ENOENT";
+			if (missing && (await isAbsent(folder))) return [];
+			if (!missing || look === LOOKS) throw unreadable("state-unreadable", folder, [reasonOf(cause)], cause);
+		}
 	}
 }
 
+/** Whether there is no such name, not even as a link, in a folder that is there (or is itself absent). */
 async function isAbsent(path: string): Promise<boolean> {
 	try {
 		await lstat(path);
@@ -67,15 +74,19 @@ async function isAbsent(path: string): Promise<boolean> {
 		if (errorCode(cause) !== "ENOENT") return false;
 	}
 	const parent = dirname(path);
-	return stat(parent).then(
+	return (await isThere(parent)) || (parent !== path && (await isAbsent(parent)));
+}
+
+async function isThere(path: string): Promise<boolean> {
+	return stat(path).then(
 		() => true,
-		() => parent !== path && isAbsent(parent),
+		() => false,
 	);
 }
 
 /** The folder and the state directory above it, for their owner only and not for git. */
 async function makeFolder(folder: string): Promise<void> {
-	if (!(await isAbsent(folder))) return;
+	if (await isThere(folder)) return;
 	const directory = dirname(folder);
 	await mkdir(directory, { recursive: true, mode: 0o700 });
 	await writeFile(join(directory, ".gitignore"), "*\n", { flag: "wx", mode: 0o600 }).catch((cause) => {
@@ -111,12 +122,16 @@ async function writeDurably(path: string, text: string): Promise<void> {
 	}
 }
 
-/** Gives `temp` its second name unless that is taken. A network file system may answer "taken" to its own repetition. */
+/**
+ * Gives `temp` its second name unless that is taken. A network file system may answer "taken" to its own
+ * repetition; a temp that is gone was dropped as too old while this process slept.
+ */
 async function linkExclusively(temp: string, path: string): Promise<boolean> {
 	try {
 		await link(temp, path);
 		return true;
 	} catch (cause) {
+		if (errorCode(cause) === "ENOENT") return false;
 		if (errorCode(cause) !== "EEXIST") throw cause;
 		return (await stat(temp)).nlink === 2;
 	}

@@ -122,7 +122,7 @@ static void log_step(spank_t sp, const char *path)
 	spank_get_item(sp, S_JOB_ID, &job);
 	spank_get_item(sp, S_JOB_STEPID, &step);
 	spank_get_item(sp, S_JOB_UID, &uid);
-	spank_getenv(sp, "SLURMD_NODENAME", node, sizeof(node));
+	gethostname(node, sizeof(node) - 1);
 	n = snprintf(line, sizeof(line), "job=%u\tstep=%u\tnode=%s\tuid=%u", job, step, node, (unsigned)uid);
 	for (int i = 0; i < NFLAGS && n < sizeof(line); i++)
 		if (flags[i].value)
@@ -374,12 +374,12 @@ int slurm_spank_task_init(spank_t sp, int ac, char **av)
 	if (task.state == UNTOUCHED)
 		return ESPANK_SUCCESS;
 	if (task.state == FAILED)
-		return ESPANK_ERROR;
+		_exit(1);	/* an error as return value would read as success to srun */
 	if (!workdir && task.state == INSIDE)
 		workdir = "/workspace";
 	if (workdir && chdir(workdir)) {
 		slurm_error("container: --container-workdir=%s: %m", workdir);
-		return ESPANK_ERROR;
+		_exit(1);
 	}
 	if (task.state == INSIDE)
 		leave_job_folder(task.folder, setting(ac, av, "hide"));

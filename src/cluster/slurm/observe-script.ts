@@ -49,7 +49,7 @@ main() {
   local f user; user=$(id -un)
   export LC_ALL=C SLURM_TIME_FORMAT=%s
   command -v squeue >/dev/null || return 90
-  section who <<<"$user $(date +%s)"
+  section who <<<"$user $(date '+%s %z')"
   ask queue ${queueCommand()}
 ${ids.length ? `  if command -v sacct >/dev/null; then ask accounting ${accountingCommand(ids)}; fi` : ""}
 ${[...(preflight ? preflightLines(preflight) : []), ...queries.flatMap((query, index) => runLines(query, index, limit))]

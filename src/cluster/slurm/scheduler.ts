@@ -109,6 +109,12 @@ const rows = (exchange: Exchange) =>
 		.filter(Boolean)
 		.map((line) => line.split("\t"));
 
+/** `+0900` → seconds ahead of UTC. */
+function utcOffsetSeconds(zone: string): number {
+	const match = /^([+-])(\d\d)(\d\d)$/.exec(zone);
+	return match ? (match[1] === "-" ? -1 : 1) * (Number(match[2]) * 3600 + Number(match[3]) * 60) : 0;
+}
+
 /** Slurm reached over `transport`. */
 export function slurmScheduler(transport: Transport, points: Points): Scheduler {
 	/** Once more as a login shell when Slurm's programs are not on PATH. */
@@ -140,14 +146,15 @@ export function slurmScheduler(transport: Transport, points: Points): Scheduler 
 			}
 			const sections = parseSections(exchange.stdout);
 			const text = (name: string) => sections.get(name)?.toString("utf8");
-			const [user, at] = (text("who") ?? "").trim().split(" ");
+			const [user, at, zone] = (text("who") ?? "").trim().split(" ");
+			const utcOffset = utcOffsetSeconds(zone ?? "");
 			const queue = text("queue");
 			const accounting = text("accounting");
 			return {
 				user: user ?? "",
 				at: Number(at ?? 0),
-				queue: queue === undefined ? null : parseQueue(queue),
-				accounting: accounting === undefined ? null : parseAccounting(accounting),
+				queue: queue === undefined ? null : parseQueue(queue, utcOffset),
+				accounting: accounting === undefined ? null : parseAccounting(accounting, utcOffset),
 				preflight: preflight && {
 					sbatch: sections.has("sbatch"),
 					pyxis: sections.has("pyxis"),

@@ -24,7 +24,8 @@ export function wrapScript(script: string, nonce: string): string {
 		throw fail("invalid", "nul-in-script", "a script holds a NUL character, which no shell can read");
 	}
 	const inner = `printf "%s\\n" ${nonce}; printf "%s\\n" ${nonce} >&2; eval "$(cat)" </dev/null`;
-	const head = `{ "$BASH" --norc -c '${inner}'; printf '\\n%s exit=%s\\n' ${nonce} "$?"; exit; }`;
+	// The outer bash keeps quiet itself: how the script ended stands in the trailer.
+	const head = `{ exec 3>&2 2>/dev/null; "$BASH" --norc -c '${inner}' 2>&3 3>&-; printf '\\n%s exit=%s\\n' ${nonce} "$?"; exit; }`;
 	return `${head}\n{ :\n${script}\n}\n`;
 }
 
@@ -57,7 +58,12 @@ export function readAnswer(result: ProcessResult, nonce: string): Answer {
 }
 
 /** The error for an answer that was cut off by us; null when it was not. */
-export function cutOff(result: ProcessResult, label: string, name: string, timeoutMs: number): GymError | null {
+export function cutOff(
+	result: ProcessResult,
+	label: string,
+	name: string,
+	timeoutMs: number,
+): GymError | null {
 	if (result.ended === "timeout") {
 		return lost(label, name, `no answer within ${timeoutMs / 1000} s`);
 	}

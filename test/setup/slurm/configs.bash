@@ -7,7 +7,7 @@ write_configs() {
 	mkdir -p "$RUN"/{etc,log,pid,state,spool,db,home,bin,lib,ssh,dev,munge,root,out}
 	chmod 700 "$RUN/db" "$RUN/ssh"
 	chown "$GUSER:" "$RUN/out"
-	install -m 755 "$HERE"/stubs/* "$RUN/bin"
+	find "$HERE/stubs" -maxdepth 1 -type f -exec install -m 755 -t "$RUN/bin" {} +
 
 	# munge: a key of this cluster's own; munged wants it private to its own user.
 	if [[ ! -s $RUN/munge/key ]]; then

@@ -1,0 +1,167 @@
+/**
+ * Carries a plan out under the lock: cancels, writes the intent, submits, records.
+ *
+ * Every crash point is survivable: before the intent nothing was asked of the cluster; after it the run directory
+ * is known, and asking for it again finds what exists.
+ */
+import type { RunRecord, StateDocument } from "../../state/document.ts";
+import type { Holder, Lease } from "../../state/store.ts";
+import type { JobOutcome, Scheduler, SubmitOutcome } from "../cluster/scheduler.ts";
+import { fail, GymError } from "../errors.ts";
+import type { Io, Stack } from "../io.ts";
+import type { DesiredJob, PreparedPlan } from "../plan/desired.ts";
+import type { PlannedAction } from "../plan/plan.ts";
+import { cancelled, submitted, withCurrent } from "./record.ts";
+import { type HostEnv, intentOf, newRunId, submissionOf } from "./submission.ts";
+
+/** What apply tells while it works. */
+export interface ApplyEvents {
+	locked(lease: { readonly tookOver: Holder | null }): void;
+	/** A job was accepted or refused. */
+	outcome(address: string, outcome: JobOutcome): void;
+	cancelled(address: string, jobIds: readonly string[]): void;
+}
+
+/** What was done. */
+export interface ApplyResult {
+	readonly submitted: number;
+	readonly refused: number;
+	readonly cancelled: number;
+	readonly runDirs: readonly string[];
+	readonly serial: number;
+}
+
+export interface ApplyContext {
+	readonly io: Io;
+	readonly lease: Lease;
+	readonly forward: ReadonlyMap<string, string>;
+	readonly events: ApplyEvents;
+}
+
+/** Ctrl-C: nothing new is begun; what was done is recorded already. */
+function checkInterrupt(io: Io): void {
+	if (io.signal.aborted) {
+		throw fail("interrupted", "interrupted", "stopped; what was done so far is recorded", "run apply again to go on");
+	}
+}
+
+/** Carries out `plan`, starting from `state` (already refreshed). */
+export async function applyActions(
+	stack: Stack,
+	plan: PreparedPlan,
+	state: StateDocument,
+	context: ApplyContext,
+): Promise<ApplyResult> {
+	const { io, lease } = context;
+	const work = plan.actions.filter((action) => ["submit", "resubmit", "cancel"].includes(action.kind));
+	let now = state;
+	if (work.length === 0) {
+		// What the refresh saw is worth keeping, but only where there is a state to keep it in.
+		if (plan.lineage !== null && plan.drift.length > 0) now = await lease.write(now, "refresh");
+		return { submitted: 0, refused: 0, cancelled: 0, runDirs: [], serial: now.serial };
+	}
+	const scheduler = io.scheduler(state.cluster!);
+	const toCancel = work.filter((action) => action.kind === "cancel");
+	if (toCancel.length > 0) {
+		checkInterrupt(io);
+		now = await cancelRemoved(toCancel, now, scheduler, context);
+	}
+	const groups = groupByRunDir(work, plan, now, context);
+	if (groups.size > 0) {
+		checkInterrupt(io);
+		for (const [runDir, jobs] of groups) {
+			for (const job of jobs) now = withCurrent(now, job.benchmark, currentOrIntent(now, job, runDir));
+		}
+		now = await lease.write(now, "intent");
+	}
+	const total = { submitted: 0, refused: 0 };
+	for (const [runDir, jobs] of groups) {
+		checkInterrupt(io);
+		const outcome = await submit(stack, now, jobs, runDir, scheduler, context);
+		now = outcome.state;
+		total.submitted += outcome.submitted;
+		total.refused += outcome.refused;
+	}
+	return { ...total, cancelled: toCancel.length, runDirs: [...groups.keys()], serial: now.serial };
+}
+
+async function cancelRemoved(
+	actions: readonly PlannedAction[],
+	state: StateDocument,
+	scheduler: Scheduler,
+	context: ApplyContext,
+): Promise<StateDocument> {
+	const outcome = await scheduler.cancel(actions.map((action) => action.run!.jobDir));
+	let now = state;
+	for (const action of actions) {
+		const run = action.run!;
+		const ids = outcome.cancelled.get(run.jobDir) ?? [];
+		if (outcome.left.includes(run.jobDir)) continue; // still ending: the next plan says so
+		now = withCurrent(now, action.benchmark, cancelled(run, ids, outcome.at));
+		now = withCurrent(now, action.benchmark, null);
+		context.events.cancelled(action.address, ids);
+	}
+	return context.lease.write(now, "cancelled");
+}
+
+/** Jobs by the run directory that they go to: one new directory for all, and those of submissions that were cut short. */
+function groupByRunDir(
+	work: readonly PlannedAction[],
+	plan: PreparedPlan,
+	state: StateDocument,
+	{ io }: ApplyContext,
+): ReadonlyMap<string, readonly DesiredJob[]> {
+	const groups = new Map<string, DesiredJob[]>();
+	const fresh = `${state.cluster!.outputPath.replace(/\/+$/, "")}/${newRunId(io.now(), io.randomHex(3))}`;
+	for (const action of work) {
+		if (action.kind === "cancel") continue;
+		const runDir = action.reason === "unfinished-submission" ? action.run!.runDir : fresh;
+		groups.set(runDir, [...(groups.get(runDir) ?? []), plan.jobs.get(action.benchmark)!]);
+	}
+	return groups;
+}
+
+function currentOrIntent(state: StateDocument, job: DesiredJob, runDir: string): RunRecord {
+	const current = state.benchmarks.get(job.benchmark)?.current;
+	return current?.runDir === runDir ? { ...current, status: "submitting", error: null, note: null } : intentOf(job, runDir);
+}
+
+async function submit(
+	stack: Stack,
+	state: StateDocument,
+	jobs: readonly DesiredJob[],
+	runDir: string,
+	scheduler: Scheduler,
+	{ io, lease, forward, events }: ApplyContext,
+): Promise<{ state: StateDocument; submitted: number; refused: number }> {
+	const hostEnv: HostEnv = io.hostEnv;
+	const request = submissionOf(stack.config, state, jobs, runDir, { toolVersion: io.version, hostEnv, forward });
+	let outcome: SubmitOutcome;
+	try {
+		outcome = await scheduler.submit(request);
+	} catch (error) {
+		// The cluster said no before anything was queued: there is no run, only a refusal to remember.
+		if (GymError.is(error) && error.exit === "refused") {
+			await lease.write(withRefusal(state, jobs, error.problems[0]!.message), "refused");
+		}
+		throw error;
+	}
+	let now = state;
+	const count = { submitted: 0, refused: 0 };
+	for (const job of jobs) {
+		const result = outcome.jobs.find((one) => one.benchmark === job.benchmark);
+		if (!result) continue;
+		const run = now.benchmarks.get(job.benchmark)!.current!;
+		now = withCurrent(now, job.benchmark, submitted(run, result, outcome.user));
+		count[result.jobId === null ? "refused" : "submitted"]++;
+		events.outcome(`${stack.name}/${job.benchmark}`, result);
+	}
+	return { state: await lease.write(now, "submitted"), ...count };
+}
+
+function withRefusal(state: StateDocument, jobs: readonly DesiredJob[], message: string): StateDocument {
+	return jobs.reduce((now, job) => {
+		const run = now.benchmarks.get(job.benchmark)!.current!;
+		return withCurrent(now, job.benchmark, { ...run, status: "refused", error: message });
+	}, state);
+}

@@ -1,0 +1,116 @@
+/** From planned actions to what the cluster is asked to submit. Pure: values of variables come in. */
+import type { RunRecord, StateDocument } from "../../state/document.ts";
+import type { JobRequest, StagedFile, Submission } from "../cluster/scheduler.ts";
+import { GymError, type Problem } from "../errors.ts";
+import { renderJob } from "../job/render.ts";
+import { secretsFile } from "../job/secrets.ts";
+import type { DesiredJob } from "../plan/desired.ts";
+import { writeDocument } from "../plan/document-text.ts";
+import type { SlurmConfig, SubmitConfig } from "../submit/config.ts";
+import { emitYaml, toPlain } from "../submit/emit.ts";
+
+/** Value of a variable in the submitting shell. */
+export type HostEnv = (name: string) => string | undefined;
+
+/** Version of NeMo Gym whose records and configurations we write. */
+const GYM_VERSION = "0.7.0";
+
+/** A new run directory's name, e.g. `gym-job-20261130T134455Z-9f31c2`. */
+export function newRunId(now: Date, randomHex: string): string {
+	return `gym-job-${now.toISOString().replaceAll(/[-:]|\.\d+/g, "")}-${randomHex}`;
+}
+
+/** The intent: what the state says before anything is asked of the cluster. */
+export function intentOf(desired: DesiredJob, runDir: string): RunRecord {
+	return {
+		runDir,
+		runId: runDir.slice(runDir.lastIndexOf("/") + 1),
+		jobDir: `${runDir}/${desired.benchmark}`,
+		fingerprint: desired.fingerprint,
+		submittedBy: null,
+		status: "submitting",
+		note: null,
+		segments: [],
+		error: null,
+		progress: null,
+		rendered: desired.rendered,
+		document: writeDocument(desired.document),
+	};
+}
+
+/**
+ * The values that go into sbatch's environment.
+ * @throws GymError exit `invalid`, code `forward-env-unset`, one problem for each missing variable
+ */
+export function forwardedValues(config: SubmitConfig, hostEnv: HostEnv): ReadonlyMap<string, string> {
+	const [name, compute] = [...config.compute][0]!;
+	const forwarded = (compute as SlurmConfig).forward_env;
+	const missing = forwarded.filter((variable) => hostEnv(variable) === undefined);
+	if (missing.length > 0) {
+		throw new GymError(
+			"invalid",
+			missing.map(
+				(variable): Problem => ({
+					code: "forward-env-unset",
+					severity: "error",
+					at: `compute.${name}.forward_env`,
+					message: `${variable} is to be forwarded, but is not set in this shell; nothing was staged`,
+					remedy: `export ${variable}=…`,
+				}),
+			),
+		);
+	}
+	return new Map(forwarded.map((variable) => [variable, hostEnv(variable)!]));
+}
+
+/** Bind-mount sources of all services and the driver, each once. */
+export function mountSources(config: SubmitConfig): readonly string[] {
+	const mounts = [...config.services.values(), config.driver].flatMap((step) => step.mounts);
+	return [...new Set(mounts.map((mount) => mount.split(":")[0]!))];
+}
+
+/** What one run directory's exchange is asked to do. */
+export function submissionOf(
+	config: SubmitConfig,
+	state: StateDocument,
+	desired: readonly DesiredJob[],
+	runDir: string,
+	context: { toolVersion: string; hostEnv: HostEnv; forward: ReadonlyMap<string, string> },
+): Submission {
+	const [name, compute] = [...config.compute][0]!;
+	const runId = runDir.slice(runDir.lastIndexOf("/") + 1);
+	return {
+		runDir,
+		outputPath: config.job.output_path,
+		files: new Map([["resolved-config.yaml", { text: emitYaml(toPlain(config)), mode: 0o644 }]]),
+		record: {
+			gymJobId: runId,
+			gymVersion: GYM_VERSION,
+			cluster: name,
+			executor: compute.type,
+			hostname: (compute as SlurmConfig).hostname,
+			metadata: {
+				gymfile_stack: state.stack,
+				gymfile_lineage: state.lineage,
+				gymfile_fingerprints: JSON.stringify(
+					Object.fromEntries(desired.map((one) => [one.benchmark, one.fingerprint])),
+				),
+			},
+		},
+		jobs: desired.map((one) => jobRequest(one, runDir, context)),
+		mountSources: mountSources(config),
+		forward: context.forward,
+	};
+}
+
+function jobRequest(
+	desired: DesiredJob,
+	runDir: string,
+	context: { toolVersion: string; hostEnv: HostEnv },
+): JobRequest {
+	const { files } = renderJob(desired.job, { runDir, toolVersion: context.toolVersion });
+	const secrets = secretsFile(desired.job, (variable) => context.hostEnv(variable) ?? "");
+	const staged = new Map<string, StagedFile>(files);
+	if (secrets !== "") staged.set(".env", { text: secrets, mode: 0o600 });
+	return { benchmark: desired.benchmark, jobDir: `${runDir}/${desired.benchmark}`, files: staged, knownIds: [] };
+}

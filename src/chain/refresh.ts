@@ -1,0 +1,121 @@
+/** One look at the cluster → the state as it is now, and what changed since it was written. Pure. */
+import type { AddressRecord, RunRecord, RunStatus, Segment, StateDocument } from "../../state/document.ts";
+import type { Observation, RunFiles, RunQuery } from "../cluster/scheduler.ts";
+import type { AccountingRow } from "../cluster/slurm/accounting.ts";
+import type { QueueRow } from "../cluster/slurm/queue.ts";
+import type { Drift } from "../plan/plan.ts";
+import { type EndRecord, parseEndRecord } from "./end-record.ts";
+import { foldRollouts, NO_PROGRESS } from "./progress.ts";
+import { type JobEvidence, runStatus } from "./status.ts";
+
+/** Statuses that no later look changes. */
+const SETTLED: ReadonlySet<RunStatus> = new Set(["succeeded", "failed", "cancelled", "timeout", "preempted", "node-fail", "stopped"]);
+
+/** What to ask the cluster about: every current run, unless its story is over and was read to its end. */
+export function queriesFor(state: StateDocument | null): readonly RunQuery[] {
+	const runs = [...(state?.benchmarks.values() ?? [])].flatMap((record) => record.current ?? []);
+	return runs
+		.filter((run) => !SETTLED.has(run.status) || !isReadToEnd(run))
+		.map((run) => ({
+			jobDir: run.jobDir,
+			runDir: run.runDir,
+			jobIds: run.segments.map((segment) => segment.jobId),
+			rolloutsOffset: run.progress?.offset ?? 0,
+		}));
+}
+
+/** A settled run is looked at once more after it settled, so that its last rollouts are counted. */
+function isReadToEnd(run: RunRecord): boolean {
+	return run.segments.every((segment) => segment.endedAt !== null) && run.progress !== null;
+}
+
+/** The state after a look, with the drift that it shows. Serial, lineage and fence stay as they were. */
+export function refreshState(
+	state: StateDocument,
+	observation: Observation,
+): { readonly state: StateDocument; readonly drift: readonly Drift[] } {
+	const drift: Drift[] = [];
+	const benchmarks = new Map<string, AddressRecord>();
+	for (const [benchmark, record] of state.benchmarks) {
+		const run = record.current;
+		const files = run && observation.runs.get(run.jobDir);
+		const now = run && files ? refreshRun(run, files, observation) : run;
+		benchmarks.set(benchmark, now === run ? record : { ...record, current: now });
+		if (run && now && run.status !== now.status) {
+			const address = `${state.stack}/${benchmark}`;
+			drift.push({ address, from: run.status, to: now.status, message: driftMessage(now) });
+		}
+	}
+	return { state: { ...state, benchmarks }, drift };
+}
+
+function driftMessage(run: RunRecord): string {
+	const job = run.segments.at(-1);
+	const who = job ? `job ${job.jobId}` : "the submission";
+	return `${who} is ${run.status}${run.note ? `: ${run.note}` : ""}`;
+}
+
+interface Seen {
+	readonly end: EndRecord | null;
+	readonly queue: QueueRow | null;
+	readonly accounting: AccountingRow | null;
+}
+
+function refreshRun(run: RunRecord, files: RunFiles, observation: Observation): RunRecord {
+	const owner = run.submittedBy ?? observation.user;
+	// Ids from the state, the exchange's record, and the queue by working directory: any of them may know first.
+	const queued = (observation.queue ?? []).filter((row) => row.workDir === run.jobDir);
+	const known = run.segments.map((segment) => segment.jobId);
+	const found = [...files.recordedIds, ...queued.map((row) => row.jobId)].filter((id) => !known.includes(id));
+	const ids = [...known, ...[...new Set(found)].sort((a, b) => Number(a) - Number(b))];
+	const seen = new Map(ids.map((id): [string, Seen] => [id, evidenceOf(id, run, files, queued, observation)]));
+	const jobs: JobEvidence[] = ids.map((jobId) => ({ jobId, ...seen.get(jobId)! }));
+	const heard = runStatus({
+		before: run.status,
+		jobs,
+		queueHeard: observation.queue !== null && owner === observation.user,
+		accountingHeard: observation.accounting !== null,
+		exchangeFinished: run.status !== "submitting",
+		error: run.status === "refused" && found.length === 0 ? run.error : null,
+		stopMarked: files.control?.includes("stop") ?? false,
+	});
+	// What was once known of the end is not unlearned when Slurm forgets the job.
+	const verdict = SETTLED.has(run.status) && heard.status === "unknown" ? { status: run.status, note: run.note } : heard;
+	const segments = ids.map((id) => segmentNow(id, run, seen.get(id)!));
+	const progress = files.exists && (files.rollouts || files.expected !== null)
+		? foldRollouts(run.progress ?? NO_PROGRESS, files.rollouts ?? Buffer.alloc(0), files.expected).progress
+		: run.progress;
+	const submittedBy = run.submittedBy ?? (jobs.length > 0 ? observation.user : null);
+	return { ...run, ...verdict, segments, progress: progress ?? NO_PROGRESS, submittedBy, error: verdict.status === "refused" ? run.error : null };
+}
+
+function evidenceOf(id: string, run: RunRecord, files: RunFiles, queued: readonly QueueRow[], observation: Observation): Seen {
+	const end = files.ends.get(id);
+	const accounted = observation.accounting?.find((row) => row.jobId === id) ?? null;
+	return {
+		end: end === undefined ? null : parseEndRecord(end),
+		queue: queued.find((row) => row.jobId === id) ?? null,
+		// Ids are reused: a row of another directory is another job.
+		accounting: accounted && (accounted.workDir === "" || accounted.workDir === run.jobDir) ? accounted : null,
+	};
+}
+
+function segmentNow(id: string, run: RunRecord, seen: Seen): Segment {
+	const before = run.segments.find((segment) => segment.jobId === id);
+	const { queue, accounting, end } = seen;
+	const startedAt = queue && queue.state !== "PENDING" ? queue.startsAt : (accounting?.startedAt ?? null);
+	const endedAt = end?.at ?? accounting?.endedAt ?? before?.endedAt ?? null;
+	const start = startedAt ?? before?.startedAt ?? null;
+	return {
+		cluster: accounting?.cluster ?? before?.cluster ?? null,
+		jobId: id,
+		submittedAt: queue?.submittedAt ?? accounting?.submittedAt ?? before?.submittedAt ?? null,
+		state: queue?.state ?? accounting?.state ?? before?.state ?? null,
+		exitCode: end?.exit ?? accounting?.exitCode ?? before?.exitCode ?? null,
+		reason: end?.why ?? queue?.reason ?? before?.reason ?? null,
+		startedAt: start,
+		endedAt,
+		elapsed: start !== null && endedAt !== null ? Math.max(0, endedAt - start) : (queue?.elapsed ?? accounting?.elapsed ?? before?.elapsed ?? null),
+		nodes: queue?.nodeList ?? accounting?.nodeList ?? before?.nodes ?? null,
+	};
+}

@@ -1,0 +1,42 @@
+/** `gym state list | show | unlock`: looks into the state, and removes a lock that nobody holds any more. */
+import { serializeState } from "../../../state/schema.ts";
+import { EXIT, fail } from "../../errors.ts";
+import { stateStore } from "../process-io.ts";
+import { load, type Session } from "../session.ts";
+
+export async function run(session: Session): Promise<number> {
+	const [action, ...rest] = session.args;
+	const { root } = await load(session);
+	const store = stateStore(session, root);
+	switch (action) {
+		case "list": {
+			for (const stack of await store.stacks()) {
+				const state = await store.read(stack);
+				for (const [benchmark, { current }] of state?.benchmarks ?? []) {
+					if (current) session.out(`${stack}/${benchmark}\n`);
+				}
+			}
+			return EXIT.ok;
+		}
+		case "show": {
+			const [stack = "", benchmark] = (rest[0] ?? "").split("/");
+			const state = await store.read(stack);
+			if (!state) throw fail("invalid", "stack-unknown", `no state of a stack "${stack}"`, "gym state list shows what there is");
+			const record = benchmark === undefined ? null : state.benchmarks.get(benchmark);
+			if (record === undefined) {
+				throw fail("invalid", "address-unknown", `no ${rest[0]} in the state`, "gym state list shows what there is");
+			}
+			session.out(record ? `${JSON.stringify(record, null, 2)}\n` : serializeState(state));
+			return EXIT.ok;
+		}
+		case "unlock": {
+			const [stack, id] = rest;
+			if (!stack || !id) throw fail("invalid", "bad-flags", "state unlock needs STACK and ID", "the message about the lock names both");
+			await store.unlock(stack, id);
+			session.out(`Unlocked ${stack}.\n`);
+			return EXIT.ok;
+		}
+		default:
+			throw fail("invalid", "bad-flags", `state ${action ?? ""} is unknown`, "state list | show ADDRESS | unlock STACK ID");
+	}
+}

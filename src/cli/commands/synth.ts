@@ -1,0 +1,31 @@
+/** `gym synth`: the submit document that the peer's `gym eval submit` takes. */
+import { mkdir } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import writeFileAtomic from "write-file-atomic";
+import { EXIT, GymError } from "../../errors.ts";
+import { emitYaml } from "../../submit/emit.ts";
+import { textOption } from "../options.ts";
+import { load, oneStack, type Session } from "../session.ts";
+
+export async function run(session: Session): Promise<number> {
+	const loaded = await load(session);
+	const folder = textOption(session.options, "output");
+	const names = session.args;
+	const chosen = folder === undefined
+		? [oneStack(loaded, names)]
+		: loaded.stacks.filter((stack) => names.length === 0 || names.includes(stack.name));
+	const problems = chosen.flatMap((stack) => (stack.stack ? [] : stack.problems));
+	if (problems.length > 0) throw new GymError("invalid", problems);
+	if (folder === undefined) {
+		session.out(emitYaml(chosen[0]!.raw));
+		return EXIT.ok;
+	}
+	const target = resolve(session.directory, folder);
+	await mkdir(target, { recursive: true });
+	for (const stack of chosen) {
+		const file = join(target, `${stack.name}.yaml`);
+		await writeFileAtomic(file, emitYaml(stack.raw));
+		session.out(`${file}\n`);
+	}
+	return EXIT.ok;
+}

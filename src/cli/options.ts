@@ -1,0 +1,62 @@
+/** One typed table of options; parser and help are made from it. One and two dashes both work. */
+
+/** An option of a command. */
+export interface OptionSpec {
+	/** Long name without dashes. */
+	readonly name: string;
+	readonly short?: string;
+	/** Name of the value in help; without it the option is a switch. */
+	readonly value?: string;
+	/** May be given more than once; the values are collected. */
+	readonly repeat?: boolean;
+	readonly choices?: readonly string[];
+	readonly help: string;
+}
+
+/** Options of every command that reads a gymfile or a submit document. */
+export const SOURCE_OPTIONS = [
+	{ name: "chdir", value: "DIR", help: "work in DIR" },
+	{ name: "file", short: "f", value: "FILE", help: "a submit document (YAML) instead of gymfile.ts" },
+	{ name: "gymfile", value: "FILE", help: "another gymfile than ./gymfile.ts" },
+	{ name: "stack", value: "NAME", help: "name of the stack of a submit document (default: its file name)" },
+	{ name: "context", short: "c", value: "KEY=VALUE", repeat: true, help: "context that the gymfile reads" },
+] as const satisfies readonly OptionSpec[];
+
+/** Options of every command. */
+export const OUTPUT_OPTIONS = [
+	{ name: "json", help: "events or data as JSON on stdout" },
+	{ name: "no-color", help: "no colours (NO_COLOR does the same)" },
+	{ name: "color", value: "WHEN", choices: ["auto", "always", "never"], help: "colours: auto, always, never (default auto)" },
+	{ name: "debug", help: "stack traces with errors" },
+] as const satisfies readonly OptionSpec[];
+
+/** Options of commands that look at the cluster. */
+export const REFRESH_OPTIONS = [
+	{ name: "offline", help: "do not contact the cluster; a missing host: variable is a note" },
+	{ name: "refresh", value: "BOOL", choices: ["true", "false"], help: "look at the cluster first (default true)" },
+] as const satisfies readonly OptionSpec[];
+
+/** Options of commands that write the state. */
+export const LOCK_OPTIONS = [
+	{ name: "lock-timeout", value: "SECONDS", help: "wait this long for the lock (default 0)" },
+] as const satisfies readonly OptionSpec[];
+
+/** Options of commands that act. */
+export const APPROVE_OPTIONS = [
+	{ name: "auto-approve", help: "do not ask" },
+] as const satisfies readonly OptionSpec[];
+
+/** What a command line said: switches are booleans, repeated options lists. */
+export type Parsed = Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
+
+/** Text of an option that was given, else undefined. */
+export function textOption(parsed: Parsed, name: string): string | undefined {
+	const value = parsed[name];
+	return typeof value === "string" ? value : undefined;
+}
+
+/** All values of an option that may be repeated. */
+export function listOption(parsed: Parsed, name: string): readonly string[] {
+	const value = parsed[name];
+	return Array.isArray(value) ? value : [];
+}

@@ -1,0 +1,46 @@
+/** Runs one command line: parse, load the command, map whatever happens to an exit code. */
+import { EXIT, GymError } from "../errors.ts";
+import { COMMANDS } from "./commands.ts";
+import type { Parsed } from "./options.ts";
+import { parse } from "./parse.ts";
+import { processSession } from "./session.ts";
+
+/**
+ * First Ctrl-C (or TERM): finish the step in hand, record, unlock. A second one stops at once; the next run still
+ * finds what exists.
+ */
+function stopSignal(): { signal: AbortSignal; exit: () => number | null } {
+	const controller = new AbortController();
+	let code: number | null = null;
+	const on = (exit: number) => () => {
+		if (code !== null) process.exit(exit);
+		code = exit;
+		controller.abort();
+	};
+	process.on("SIGINT", on(EXIT.interrupted));
+	process.on("SIGTERM", on(EXIT.terminated));
+	return { signal: controller.signal, exit: () => code };
+}
+
+/** @returns the exit code */
+export async function main(argv: readonly string[]): Promise<number> {
+	const stop = stopSignal();
+	let options: Parsed = { json: argv.some((arg) => /^--?json$/.test(arg)), debug: argv.some((arg) => /^--?debug$/.test(arg)) };
+	try {
+		const asked = parse(argv, COMMANDS, process.stdout.columns ?? 100);
+		if ("help" in asked) {
+			process.stdout.write(asked.help);
+			return EXIT.ok;
+		}
+		options = asked.options;
+		const { run } = await asked.command.load();
+		const code = await run(processSession(asked.args, asked.options, stop.signal));
+		return stop.exit() ?? code;
+	} catch (error) {
+		const { showError } = await import("./show-error.ts");
+		const code = showError(error, processSession([], options, stop.signal));
+		return GymError.is(error) && error.exit === "interrupted" ? (stop.exit() ?? code) : code;
+	} finally {
+		process.removeAllListeners("SIGINT").removeAllListeners("SIGTERM");
+	}
+}

@@ -1,0 +1,113 @@
+/** What a command gets to work with: its command line, this process, and the way to the outside. */
+import { mkdir } from "node:fs/promises";
+import { homedir } from "node:os";
+import { join, resolve } from "node:path";
+import { createInterface } from "node:readline/promises";
+import { fileURLToPath } from "node:url";
+import { fail } from "../errors.ts";
+import type { LoadedStack, Loaded } from "../load/stacks.ts";
+import type { Stack } from "../io.ts";
+import { listOption, type Parsed, textOption } from "./options.ts";
+
+/** Everything that is not the engine's: text in and out, the user, the process. */
+export interface Session {
+	readonly args: readonly string[];
+	readonly options: Parsed;
+	readonly env: NodeJS.ProcessEnv;
+	/** After `-chdir`. */
+	readonly directory: string;
+	/** Is there a person to ask? */
+	readonly interactive: boolean;
+	/** Aborted by the first Ctrl-C. */
+	readonly signal: AbortSignal;
+	readonly out: (text: string) => void;
+	readonly err: (text: string) => void;
+	/** Asks one line; null at the end of input. */
+	readonly ask: (question: string) => Promise<string | null>;
+}
+
+/** Folder of this package, both from the sources and from the bundle. */
+function packageRoot(): string {
+	const here = fileURLToPath(import.meta.url);
+	const at = Math.max(here.lastIndexOf("/dist/"), here.lastIndexOf("/src/"));
+	return here.slice(0, at);
+}
+
+/** A private folder for caches. */
+async function cacheDirectory(env: NodeJS.ProcessEnv): Promise<string> {
+	const base = env["XDG_CACHE_HOME"] || join(homedir(), ".cache");
+	const folder = join(base, "gymfile");
+	await mkdir(folder, { recursive: true, mode: 0o700 });
+	return folder;
+}
+
+function contextOf(options: Parsed): Record<string, string> {
+	const context: Record<string, string> = Object.create(null);
+	for (const pair of listOption(options, "context")) {
+		const at = pair.indexOf("=");
+		if (at < 1) throw fail("invalid", "bad-flags", `-c ${pair} is not KEY=VALUE`, "write -c key=value");
+		context[pair.slice(0, at)] = pair.slice(at + 1);
+	}
+	return context;
+}
+
+/** Loads what the command line names. With `-offline` a missing `host:` variable is a note. */
+export async function load(session: Session): Promise<Loaded> {
+	const { options, env } = session;
+	const { loadStacks } = await import("../load/stacks.ts");
+	const yaml = textOption(options, "file");
+	const gymfile = textOption(options, "gymfile");
+	const stackName = textOption(options, "stack");
+	return loadStacks({
+		directory: session.directory,
+		...(yaml === undefined ? {} : { yaml }),
+		...(gymfile === undefined ? {} : { gymfile }),
+		...(stackName === undefined ? {} : { stackName }),
+		context: contextOf(options),
+		cacheDirectory: await cacheDirectory(env),
+		packageRoot: packageRoot(),
+		hostEnv: (name) => env[name],
+		missingHost: options["offline"] === true ? "note" : "error",
+	});
+}
+
+/** Loads and validates the stacks that the arguments name; all of them without arguments. */
+export async function loadValid(session: Session, names: readonly string[]): Promise<{ root: string; stacks: readonly Stack[] }> {
+	const loaded = await load(session);
+	const { validStacks } = await import("../load/stacks.ts");
+	return { root: loaded.root, stacks: validStacks(loaded, names) };
+}
+
+/** One stack, when a command can only show one. @throws GymError exit `invalid`, code `stack-needed` */
+export function oneStack(loaded: Loaded, names: readonly string[]): LoadedStack {
+	const chosen = loaded.stacks.filter((stack) => names.length === 0 || names.includes(stack.name));
+	const [stack, ...more] = chosen;
+	if (stack && more.length === 0) return stack;
+	const known = loaded.stacks.map((one) => one.name).join(", ");
+	throw fail("invalid", "stack-needed", stack ? "there are several stacks" : "no such stack", `name one: ${known}`);
+}
+
+/** A session of the running process. */
+export function processSession(args: readonly string[], options: Parsed, signal: AbortSignal): Session {
+	const { env, stdin, stdout, stderr } = process;
+	return {
+		args,
+		options,
+		env,
+		directory: resolve(textOption(options, "chdir") ?? "."),
+		interactive: Boolean(stdin.isTTY && stdout.isTTY) && !env["CI"],
+		signal,
+		out: (text) => stdout.write(text),
+		err: (text) => stderr.write(text),
+		async ask(question) {
+			const reader = createInterface({ input: stdin, output: stdout });
+			try {
+				return await reader.question(question, { signal });
+			} catch {
+				return null;
+			} finally {
+				reader.close();
+			}
+		},
+	};
+}

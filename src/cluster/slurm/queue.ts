@@ -1,0 +1,62 @@
+/** What the controller knows of a user's jobs: one squeue call and the reading of its answer. */
+import { parseDuration } from "../../submit/duration.ts";
+import { count, present, splitRows } from "./rows.ts";
+import { parseSlurmTime } from "./time.ts";
+
+/** One job as squeue shows it. Times are epoch seconds. */
+export interface QueueRow {
+	readonly jobId: string;
+	/** Slurm's word; `slurmState` says what it means. */
+	readonly state: string;
+	readonly reason: string | null;
+	readonly submittedAt: number | null;
+	/** When it started, or for a pending job is expected to; null when Slurm has no idea. */
+	readonly startsAt: number | null;
+	/** Seconds that it has run. */
+	readonly elapsed: number | null;
+	/** Number of nodes. */
+	readonly nodes: number | null;
+	/** E.g. `node[1-4]`; null before it runs. */
+	readonly nodeList: string | null;
+	readonly user: string;
+	/** As given at submit, symbolic links not resolved. */
+	readonly workDir: string;
+}
+
+const FIELDS = ["%A", "%T", "%V", "%S", "%M", "%D", "%N", "%u", "%r", "%Z"] as const;
+
+/** Filters that a user may have in the environment: they would hide jobs. */
+const FILTERS = ["ACCOUNT", "LICENSES", "NAMES", "PARTITION", "QOS"]
+	.map((name) => `-u SQUEUE_${name}`)
+	.join(" ");
+
+/**
+ * The words of a command that lists all jobs of the user who runs it: pending, running and, until Slurm
+ * forgets them (stock: 300 s), finished ones.
+ */
+export function queueCommand(): string {
+	return `env ${FILTERS} SLURM_TIME_FORMAT=%s squeue -h -a -t all -u "$(id -un)" -o '${FIELDS.join("|")}'`;
+}
+
+/**
+ * Reads the answer of `queueCommand`; lines that are no rows are passed over.
+ * @param utcOffset seconds that the cluster's clock is ahead of UTC, for sites that print local times
+ */
+export function parseQueue(text: string, utcOffset: number): readonly QueueRow[] {
+	return splitRows(text, FIELDS.length).map((row) => {
+		const [jobId, state, submitted, starts, elapsed, nodes, nodeList, user, reason, workDir] =
+			row as string[];
+		return {
+			jobId: jobId!,
+			state: state!,
+			reason: present(reason!),
+			submittedAt: parseSlurmTime(submitted!, utcOffset),
+			startsAt: parseSlurmTime(starts!, utcOffset),
+			elapsed: parseDuration(elapsed!),
+			nodes: count(nodes!),
+			nodeList: present(nodeList!),
+			user: user!,
+			workDir: workDir!,
+		};
+	});
+}

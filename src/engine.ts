@@ -1,0 +1,131 @@
+/**
+ * The programmatic API: plan, apply, status, cancel and logs of one stack. Everything that reaches outside comes
+ * in as `Io`; the command line is a thin layer over this.
+ */
+import { emptyState, type ClusterRef, type StateDocument } from "../state/document.ts";
+import type { Lease } from "../state/store.ts";
+import { applyActions, type ApplyEvents, type ApplyResult } from "./apply/apply.ts";
+import { forwardedValues, mountSources } from "./apply/submission.ts";
+import { queriesFor, refreshState } from "./chain/refresh.ts";
+import type { Observation } from "./cluster/scheduler.ts";
+import { GymError, type Problem } from "./errors.ts";
+import { decide, isLive } from "./plan/decide.ts";
+import { desiredJobs, type PreparedPlan } from "./plan/desired.ts";
+import type { Drift, Plan } from "./plan/plan.ts";
+import { checkCluster } from "./plan/preflight.ts";
+import type { Io, Stack } from "./io.ts";
+import type { SlurmConfig, SubmitConfig } from "./submit/config.ts";
+
+export interface PlanOptions {
+	/** Look at the cluster (default). False with `-refresh=false`. */
+	readonly refresh: boolean;
+	/** Address patterns to submit again although nothing changed. */
+	readonly replace: readonly string[];
+}
+
+/** Where a validated document's jobs run. */
+export function clusterOf(config: SubmitConfig): ClusterRef {
+	const [name, compute] = [...config.compute][0]!;
+	return { name, hostname: (compute as SlurmConfig).hostname ?? null, outputPath: config.job.output_path };
+}
+
+/** A state may know live runs on another cluster than the document names: those must be looked after there. */
+function checkMoved(state: StateDocument | null, cluster: ClusterRef): Problem | null {
+	const live = [...(state?.benchmarks ?? [])].filter(([, { current }]) => current && isLive(current.status));
+	if (!state?.cluster || state.cluster.hostname === cluster.hostname || live.length === 0) return null;
+	return {
+		code: "cluster-changed",
+		severity: "error",
+		at: `compute.${cluster.name}.hostname`,
+		message: `${live.length} live run(s) are on ${state.cluster.hostname ?? "this machine"}, the document now names ${cluster.hostname ?? "this machine"}`,
+		remedy: "cancel them or let them end before the stack moves",
+	};
+}
+
+/** Plans one stack. Takes no lock and changes nothing, unless `lease` is given: then it reads under that lock. */
+export async function planStack(stack: Stack, io: Io, options: PlanOptions, lease?: Lease): Promise<PreparedPlan> {
+	const { desired, problems } = desiredJobs(stack.config, {
+		stack: stack.name,
+		toolVersion: io.version,
+		sources: stack.sources,
+	});
+	const errors = problems.filter((problem) => problem.severity === "error");
+	if (errors.length > 0) throw new GymError("refused", [...errors, ...stack.problems]);
+
+	const cluster = clusterOf(stack.config);
+	const before = lease ? await lease.read() : await io.store.read(stack.name);
+	const moved = checkMoved(before, cluster);
+	if (moved) throw new GymError("refused", moved);
+
+	let observation: Observation | null = null;
+	let label: string | null = null;
+	let now: { state: StateDocument | null; drift: readonly Drift[] } = { state: before, drift: [] };
+	if (options.refresh) {
+		const scheduler = io.scheduler(cluster);
+		label = scheduler.label;
+		const preflight = { outputPath: cluster.outputPath, mountSources: mountSources(stack.config) };
+		observation = await scheduler.observe(queriesFor(before), preflight);
+		if (before) now = refreshState(before, observation);
+	}
+	const user = observation?.user ?? null;
+	const actions = decide(desired, now.state, { stack: stack.name, replace: options.replace, user });
+	const submits = actions.some((action) => action.kind === "submit" || action.kind === "resubmit");
+	const found = observation?.preflight && submits ? checkCluster(observation.preflight, cluster, label!) : [];
+	return {
+		stack: stack.name,
+		cluster: `${cluster.name}${label ? ` (${label})` : ""}`,
+		backend: io.store.label,
+		lineage: now.state?.lineage ?? null,
+		serial: now.state?.serial ?? 0,
+		refreshed: options.refresh,
+		actions,
+		drift: now.drift,
+		problems: [...stack.problems, ...problems, ...found],
+		state: now.state,
+		jobs: new Map(desired.map((one) => [one.benchmark, one])),
+	};
+}
+
+/** Problems that keep a plan from being applied; the rest are warnings and notes. */
+export function blocking(plan: Plan): readonly Problem[] {
+	const refused = plan.actions.flatMap((action) => action.refused ?? []);
+	return [...plan.problems.filter((problem) => problem.severity === "error"), ...refused];
+}
+
+export interface ApplyOptions {
+	/** Seconds to wait for the lock. */
+	readonly lockTimeout: number;
+	readonly replace: readonly string[];
+	/** Shows the plan and asks; false declines. Not called when there is nothing to do. */
+	readonly confirm: (plan: PreparedPlan) => Promise<boolean>;
+	readonly events: ApplyEvents;
+}
+
+/**
+ * Applies one stack: lock, refresh, plan, confirm, carry out, record, unlock.
+ * @throws GymError exit `refused` when the plan holds errors or refused actions, `declined`, `locked`, …
+ */
+export async function applyStack(stack: Stack, io: Io, options: ApplyOptions): Promise<ApplyResult> {
+	const forward = forwardedValues(stack.config, io.hostEnv);
+	const lease = await io.store.acquire(stack.name, "apply", { timeoutSeconds: options.lockTimeout });
+	try {
+		options.events.locked(lease);
+		const plan = await planStack(stack, io, { refresh: true, replace: options.replace }, lease);
+		const blocked = blocking(plan);
+		const work = plan.actions.filter((action) => ["submit", "resubmit", "cancel"].includes(action.kind));
+		const proceed = await options.confirm(plan);
+		if (blocked.length > 0) throw new GymError("refused", blocked);
+		if (work.length > 0 && !proceed) {
+			throw new GymError("declined", {
+				code: "declined",
+				severity: "error",
+				at: "",
+				message: "not applied; nothing was changed",
+			});
+		}
+		const state = { ...(plan.state ?? emptyState(stack.name)), cluster: clusterOf(stack.config) };
+		return await applyActions(stack, plan, state, { io, lease, forward, events: options.events });
+	} finally {
+		await lease.release();
+	}
+}

@@ -1,0 +1,69 @@
+/** From the validated submit document to the job of one benchmark. */
+import type { Problem } from "../errors.ts";
+import type { SubmitConfig } from "../submit/config.ts";
+import { onlyCompute, poolNodes } from "../submit/nodes.ts";
+import { allocationProblems, directives, nodeCount, poolRanges } from "./allocation.ts";
+import { containerProblems, lengthProblems, nulProblems, outputPathProblems } from "./checks.ts";
+import { envProblems } from "./env.ts";
+import type { Job, ServiceStep } from "./model.ts";
+import { stepNames } from "./names.ts";
+import { driverProblems, driverStep } from "./shapes/driver.ts";
+import { notYetProblems } from "./shapes/not-yet.ts";
+import { vllmProblems, vllmStep } from "./shapes/vllm.ts";
+
+/** A job, unless some problem is an error. */
+export interface BuiltJob {
+	readonly job: Job | null;
+	readonly problems: readonly Problem[];
+}
+
+function problemsOf(config: SubmitConfig, benchmark: string): readonly Problem[] {
+	const [name, compute] = onlyCompute(config);
+	const { driver } = config;
+	return [
+		...notYetProblems(config, benchmark),
+		...nulProblems(config),
+		...outputPathProblems(config.job.output_path),
+		...(compute.type === "slurm" ? allocationProblems(compute, `compute.${name}`) : []),
+		...[...config.services].flatMap(([key, service]) => [
+			...envProblems(service.env, `services.${key}.env`),
+			...containerProblems(service.container, `services.${key}.container`),
+			...(service.type === "vllm" ? vllmProblems(service, `services.${key}`) : []),
+		]),
+		...envProblems(driver.env, "driver.env"),
+		...containerProblems(driver.container, "driver.container"),
+		...driverProblems(config, benchmark, driver.benchmarks.get(benchmark)!),
+	];
+}
+
+function failed(problems: readonly Problem[]): boolean {
+	return problems.some(({ severity }) => severity === "error");
+}
+
+/**
+ * The job of one benchmark of a validated document, and everything found on the way.
+ * @param options.stack name of the stack, for the address
+ */
+export function buildJob(config: SubmitConfig, benchmark: string, options: { readonly stack: string }): BuiltJob {
+	const found = problemsOf(config, benchmark);
+	const [, compute] = onlyCompute(config);
+	if (failed(found) || compute.type !== "slurm") return { job: null, problems: found };
+	const names = stepNames([...config.services.keys()]);
+	const services = [...config.services].flatMap(([key, service], i): ServiceStep[] =>
+		service.type === "vllm"
+			? [vllmStep(names[i]!, `services.${key}`, service, poolNodes(config, service.node_pool)!)]
+			: [],
+	);
+	const driver = driverStep(config, config.driver.benchmarks.get(benchmark)!);
+	const job: Job = {
+		address: `${options.stack}/${benchmark}`,
+		benchmark,
+		directives: directives(benchmark, compute),
+		nodes: nodeCount(compute),
+		pools: poolRanges(compute),
+		services,
+		driver,
+	};
+	const problems = [...found, ...lengthProblems(services, driver)];
+	return { job: failed(problems) ? null : job, problems };
+}

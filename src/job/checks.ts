@@ -1,0 +1,67 @@
+/** Rules that only count when a job is rendered: what a shell, a mount or a path cannot carry. */
+import type { Problem } from "../errors.ts";
+import type { SubmitConfig } from "../submit/config.ts";
+import type { DriverStep, ServiceStep } from "./model.ts";
+import { driverText } from "./script/driver.ts";
+import { serviceText } from "./script/steps.ts";
+
+/** Linux takes no longer single argument (128 KiB); a step's script is one, and some room is left. */
+const LONGEST_SCRIPT = 120 * 1024;
+
+function error(code: string, at: string, message: string, remedy?: string): Problem {
+	return { code, severity: "error", at, message, ...(remedy === undefined ? {} : { remedy }) };
+}
+
+/**
+ * The output path is part of a directive, of a mount and of Hydra overrides, so it holds no character that
+ * one of them reads specially. Spaces are fine.
+ */
+export function outputPathProblems(path: string): readonly Problem[] {
+	if (!path.startsWith("/")) return [error("output-path", "job.output_path", `${JSON.stringify(path)} is not absolute`)];
+	const odd = /[\0-\x1f\x7f'"\\,:%`$]/.exec(path)?.[0];
+	if (odd === undefined) return [];
+	const message = `the path holds ${JSON.stringify(odd)}, which a directive or mount cannot carry`;
+	return [error("output-path", "job.output_path", message, "choose a path without it")];
+}
+
+/** Texts with a NUL character: no argument and no variable can hold one. */
+export function nulProblems(config: SubmitConfig): readonly Problem[] {
+	const look = (value: unknown, at: string): Problem[] => {
+		if (typeof value === "string") return value.includes("\0") ? [error("nul", at, "the text holds a NUL character")] : [];
+		if (Array.isArray(value)) return value.flatMap((item, i) => look(item, `${at}[${i}]`));
+		if (typeof value !== "object" || value === null) return [];
+		const entries: Iterable<[unknown, unknown]> = value instanceof Map ? value : Object.entries(value);
+		return [...entries].flatMap(([key, item]) => [
+			...(String(key).includes("\0") ? [error("nul", at, "a key holds a NUL character")] : []),
+			...look(item, at === "" ? String(key) : `${at}.${key}`),
+		]);
+	};
+	return look(config, "");
+}
+
+/** Steps whose script is too long for an argument. */
+export function lengthProblems(services: readonly ServiceStep[], driver: DriverStep): readonly Problem[] {
+	const texts = [
+		...services.map((step) => ({ at: step.at, text: serviceText(step) })),
+		{ at: driver.at, text: driverText(driver) },
+	];
+	return texts.flatMap(({ at, text }) => {
+		const size = new TextEncoder().encode(text).length;
+		if (size <= LONGEST_SCRIPT) return [];
+		const message = `the step's variables and commands are ${size} bytes long; ${LONGEST_SCRIPT} fit`;
+		return [error("step-long", at, message, "put the text into a file and mount its folder")];
+	});
+}
+
+/** Images that Pyxis takes for something else, or not at all. */
+export function containerProblems(image: string, at: string): readonly Problem[] {
+	if (/^dockerd:/.test(image)) {
+		const remedy = "push the image to a registry, or save it as a .sqsh file";
+		return [error("container-dockerd", at, "an image of a Docker daemon cannot be used on a cluster", remedy)];
+	}
+	if (/^[^/:]+\.sqsh$/.test(image)) {
+		const message = `${image} would be looked up in a registry`;
+		return [{ code: "container-sqsh", severity: "warning", at, message, remedy: "write the absolute path of the file" }];
+	}
+	return [];
+}

@@ -1,0 +1,96 @@
+/** From what the user wrote to validated stacks: `gymfile.ts` or a submit YAML, with equal rights. */
+import { readFile } from "node:fs/promises";
+import { basename, dirname, resolve } from "node:path";
+import { synthApp } from "../../constructs/synth.ts";
+import { fail, GymError, type Problem } from "../errors.ts";
+import type { Stack } from "../io.ts";
+import type { SourceMap } from "../submit/config.ts";
+import { type ValidateOptions, validateDocument } from "../submit/validate.ts";
+import { loadGymfile } from "./gymfile.ts";
+import { loadSubmitYaml } from "./submit-yaml.ts";
+
+/** Where the stacks come from. */
+export interface StackRequest {
+	/** Folder that relative paths start from. */
+	readonly directory: string;
+	/** A submit document instead of a gymfile. */
+	readonly yaml?: string;
+	/** Default `gymfile.ts`. */
+	readonly gymfile?: string;
+	/** Name of the stack of a submit document; default its file name without the ending. */
+	readonly stackName?: string;
+	readonly context: Readonly<Record<string, string>>;
+	/** Private folder for the gymfile loader's cache. */
+	readonly cacheDirectory: string;
+	/** Folder of this package. */
+	readonly packageRoot: string;
+	readonly hostEnv: ValidateOptions["hostEnv"];
+	readonly missingHost: ValidateOptions["missingHost"];
+}
+
+/** A stack before anybody insisted that it is valid. */
+export interface LoadedStack {
+	readonly name: string;
+	/** The raw submit document. */
+	readonly raw: ReadonlyMap<string, unknown>;
+	readonly sources: SourceMap;
+	/** Null when there are errors. */
+	readonly stack: Stack | null;
+	readonly problems: readonly Problem[];
+}
+
+/** What was loaded, and the folder beside which `.gym` lies. */
+export interface Loaded {
+	readonly root: string;
+	readonly stacks: readonly LoadedStack[];
+}
+
+function finish(
+	name: string,
+	raw: ReadonlyMap<string, unknown>,
+	sources: SourceMap,
+	before: readonly Problem[],
+	request: StackRequest,
+): LoadedStack {
+	const { hostEnv, missingHost } = request;
+	const { config, problems: found } = validateDocument(raw, { sources, hostEnv, missingHost });
+	const problems = [...before, ...found];
+	const valid = config !== null && !problems.some((problem) => problem.severity === "error");
+	return { name, raw, sources, problems, stack: valid ? { name, config, sources, problems } : null };
+}
+
+/**
+ * Loads every stack; document errors are in the result, so that all of them can be shown.
+ * @throws GymError exit `invalid` when the file itself cannot be read or run
+ */
+export async function loadStacks(request: StackRequest): Promise<Loaded> {
+	if (request.yaml !== undefined) {
+		const file = resolve(request.directory, request.yaml);
+		const text = await readFile(file, "utf8").catch((cause: unknown) => {
+			throw fail("invalid", "file-missing", `cannot read ${request.yaml}`, "give the path of a submit document", cause);
+		});
+		const name = request.stackName ?? basename(file).replace(/\.ya?ml$/i, "");
+		const { raw, sources, problems } = loadSubmitYaml(text, request.yaml);
+		return { root: dirname(file), stacks: [finish(name, raw, sources, problems, request)] };
+	}
+	const file = resolve(request.directory, request.gymfile ?? "gymfile.ts");
+	const { app } = await loadGymfile(file, request);
+	const stacks = synthApp(app).map(({ stack, raw, sources, problems }) => finish(stack, raw, sources, problems, request));
+	return { root: dirname(file), stacks };
+}
+
+/**
+ * The validated ones of the stacks that were asked for (all, when none is named).
+ * @throws GymError exit `invalid` with every problem of every stack asked for; code `stack-unknown`
+ */
+export function validStacks(loaded: Loaded, names: readonly string[]): readonly Stack[] {
+	const known = loaded.stacks.map((stack) => stack.name);
+	const unknown = names.filter((name) => !known.includes(name));
+	if (unknown.length > 0) {
+		throw fail("invalid", "stack-unknown", `no stack ${unknown.join(", ")}`, `stacks: ${known.join(", ") || "none"}`);
+	}
+	const chosen = loaded.stacks.filter((stack) => names.length === 0 || names.includes(stack.name));
+	const problems = chosen.flatMap((stack) => (stack.stack ? [] : stack.problems));
+	if (problems.length > 0) throw new GymError("invalid", problems);
+	return chosen.map((stack) => stack.stack!);
+}

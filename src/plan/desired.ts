@@ -1,0 +1,66 @@
+/** From one validated stack to what its benchmarks' jobs should be. Pure. */
+import type { Problem } from "../errors.ts";
+import { buildJob } from "../job/build.ts";
+import type { Job } from "../job/model.ts";
+import { PLACEHOLDER_RUN_ID, renderJob } from "../job/render.ts";
+import type { SourceMap, SubmitConfig } from "../submit/config.ts";
+import { parseDuration } from "../submit/duration.ts";
+import { benchmarkDocument, fingerprint } from "../submit/fingerprint.ts";
+import type { Desired, JobSize, Plan } from "./plan.ts";
+
+/** One benchmark as the gymfile wants it, with the job model that apply renders again for its run directory. */
+export interface DesiredJob extends Desired {
+	readonly job: Job;
+}
+
+/** A plan with the job models that apply needs: what is shown is what is applied. */
+export interface PreparedPlan extends Plan {
+	readonly jobs: ReadonlyMap<string, DesiredJob>;
+}
+
+function sizeOf(config: SubmitConfig): JobSize {
+	const [compute] = config.compute.values();
+	if (!compute || compute.type !== "slurm") return { nodes: 1, gpusPerNode: null, walltime: null, partition: null };
+	const pools = [...compute.node_pools.values()];
+	return {
+		nodes: pools.length ? pools.reduce((sum, pool) => sum + pool.nodes, 0) : 1,
+		gpusPerNode: pools[0]?.gpus_per_node ?? null,
+		walltime: compute.walltime === null ? null : parseDuration(compute.walltime),
+		partition: pools[0]?.partition ?? null,
+	};
+}
+
+/**
+ * What every benchmark of a stack should be.
+ * @param options.toolVersion version named at the top of the script; not part of the fingerprint
+ */
+export function desiredJobs(
+	config: SubmitConfig,
+	options: { stack: string; toolVersion: string; sources?: SourceMap },
+): { desired: readonly DesiredJob[]; problems: readonly Problem[] } {
+	const desired: DesiredJob[] = [];
+	const problems = new Map<string, Problem>();
+	for (const benchmark of config.driver.benchmarks.keys()) {
+		const built = buildJob(config, benchmark, { stack: options.stack });
+		// A service is part of every benchmark's job: say once what is wrong with it.
+		for (const problem of built.problems) problems.set(JSON.stringify(problem), problem);
+		if (!built.job) continue;
+		const runDir = `${config.job.output_path.replace(/\/+$/, "")}/${PLACEHOLDER_RUN_ID}`;
+		const files = renderJob(built.job, { runDir, toolVersion: options.toolVersion }).files;
+		const document = benchmarkDocument(config, benchmark);
+		desired.push({
+			benchmark,
+			job: built.job,
+			document,
+			fingerprint: fingerprint(document),
+			rendered: Object.fromEntries([...files].map(([name, file]) => [name, file.text])),
+			size: sizeOf(config),
+			...(options.sources ? { sources: options.sources } : {}),
+		});
+	}
+	const located = [...problems.values()].map((problem) => {
+		const found = options.sources?.locate(problem.at.split("."));
+		return { ...problem, ...found };
+	});
+	return { desired, problems: located };
+}

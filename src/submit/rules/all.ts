@@ -1,0 +1,62 @@
+/** All cross-field rules, in the order their findings are shown. */
+import { chainCapped, commandAlone, durationsMeant } from "./benchmarks.ts";
+import { directiveNames, directiveValues } from "./directives.ts";
+import { exportKeepsEnvironment, type HostEnv, hostVariablesSet, valuesFit } from "./environment.ts";
+import { gpusFit, replicasEven } from "./gpus.ts";
+import { serviceNames, variablesApart } from "./names.ts";
+import { otelDestination, otelTelemetry } from "./otel.ts";
+import { containersUsed, imagesReadable, outputPathAbsolute } from "./places.ts";
+import { derivedPorts, nodesWhole, portsApart } from "./ports.ts";
+import {
+	routerOnFirstPool,
+	routerPatient,
+	sideChannelsApart,
+	tierNamesFree,
+	tierPools,
+	tierRpcPorts,
+	tierServerPerNode,
+} from "./prefill-decode.ts";
+import { rayPoolsOnce, rayPortOnce, rayResourcesSpanned } from "./ray.ts";
+import { placementExists, policyExists, policyIsModel, policyKeysFree, poolsExist } from "./references.ts";
+import type { Rule } from "./report.ts";
+
+/** The rules of a document; `hostEnv` reads the submitting shell, `missingHost` says how bad an unset variable is. */
+export function documentRules(hostEnv: HostEnv, missingHost: "error" | "note"): readonly Rule[] {
+	return [
+		placementExists,
+		poolsExist,
+		serviceNames,
+		variablesApart,
+		tierNamesFree,
+		tierPools,
+		tierRpcPorts,
+		tierServerPerNode,
+		sideChannelsApart,
+		routerOnFirstPool,
+		routerPatient,
+		rayPoolsOnce,
+		rayResourcesSpanned,
+		rayPortOnce,
+		gpusFit,
+		replicasEven,
+		derivedPorts,
+		portsApart,
+		nodesWhole,
+		imagesReadable,
+		containersUsed,
+		directiveNames,
+		directiveValues,
+		exportKeepsEnvironment,
+		hostVariablesSet(hostEnv, missingHost),
+		valuesFit(hostEnv),
+		policyExists,
+		policyIsModel,
+		policyKeysFree,
+		commandAlone,
+		chainCapped,
+		durationsMeant,
+		outputPathAbsolute,
+		otelDestination,
+		otelTelemetry,
+	];
+}
