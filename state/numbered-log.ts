@@ -1,8 +1,9 @@
+/** Numbered texts: what a backend of files has to bring. */
 import { unreadable } from "./problems.ts";
 
 /**
  * A log of numbered texts in which each number is made exactly once. Both the serials of a state and the
- * succession of its locks are such logs; a backend of files only has to bring this.
+ * succession of its locks are such logs.
  */
 export interface NumberedLog {
 	/** Where a number is kept, for messages. */

@@ -9,7 +9,15 @@ import { foldRollouts, NO_PROGRESS } from "./progress.ts";
 import { type JobEvidence, runStatus } from "./status.ts";
 
 /** Statuses that no later look changes. */
-const SETTLED: ReadonlySet<RunStatus> = new Set(["succeeded", "failed", "cancelled", "timeout", "preempted", "node-fail", "stopped"]);
+const SETTLED: ReadonlySet<RunStatus> = new Set([
+	"succeeded",
+	"failed",
+	"cancelled",
+	"timeout",
+	"preempted",
+	"node-fail",
+	"stopped",
+]);
 
 /** What to ask the cluster about: every current run, unless its story is over and was read to its end. */
 export function queriesFor(state: StateDocument | null): readonly RunQuery[] {
@@ -68,7 +76,9 @@ function refreshRun(run: RunRecord, files: RunFiles, observation: Observation): 
 	const known = run.segments.map((segment) => segment.jobId);
 	const found = [...files.recordedIds, ...queued.map((row) => row.jobId)].filter((id) => !known.includes(id));
 	const ids = [...known, ...[...new Set(found)].sort((a, b) => Number(a) - Number(b))];
-	const seen = new Map(ids.map((id): [string, Seen] => [id, evidenceOf(id, run, files, queued, observation)]));
+	const seen = new Map(
+		ids.map((id): [string, Seen] => [id, evidenceOf(id, run, files, queued, observation)]),
+	);
 	const jobs: JobEvidence[] = ids.map((jobId) => ({ jobId, ...seen.get(jobId)! }));
 	const heard = runStatus({
 		before: run.status,
@@ -80,23 +90,39 @@ function refreshRun(run: RunRecord, files: RunFiles, observation: Observation): 
 		stopMarked: files.control?.includes("stop") ?? false,
 	});
 	// What was once known of the end is not unlearned when Slurm forgets the job.
-	const verdict = SETTLED.has(run.status) && heard.status === "unknown" ? { status: run.status, note: run.note } : heard;
+	const verdict =
+		SETTLED.has(run.status) && heard.status === "unknown" ? { status: run.status, note: run.note } : heard;
 	const segments = ids.map((id) => segmentNow(id, run, seen.get(id)!));
-	const progress = files.exists && (files.rollouts || files.expected !== null)
-		? foldRollouts(run.progress ?? NO_PROGRESS, files.rollouts ?? Buffer.alloc(0), files.expected).progress
-		: run.progress;
+	const progress =
+		files.exists && (files.rollouts || files.expected !== null)
+			? foldRollouts(run.progress ?? NO_PROGRESS, files.rollouts ?? Buffer.alloc(0), files.expected).progress
+			: run.progress;
 	const submittedBy = run.submittedBy ?? (jobs.length > 0 ? observation.user : null);
-	return { ...run, ...verdict, segments, progress: progress ?? NO_PROGRESS, submittedBy, error: verdict.status === "refused" ? run.error : null };
+	return {
+		...run,
+		...verdict,
+		segments,
+		progress: progress ?? NO_PROGRESS,
+		submittedBy,
+		error: verdict.status === "refused" ? run.error : null,
+	};
 }
 
-function evidenceOf(id: string, run: RunRecord, files: RunFiles, queued: readonly QueueRow[], observation: Observation): Seen {
+function evidenceOf(
+	id: string,
+	run: RunRecord,
+	files: RunFiles,
+	queued: readonly QueueRow[],
+	observation: Observation,
+): Seen {
 	const end = files.ends.get(id);
 	const accounted = observation.accounting?.find((row) => row.jobId === id) ?? null;
 	return {
 		end: end === undefined ? null : parseEndRecord(end),
 		queue: queued.find((row) => row.jobId === id) ?? null,
 		// Ids are reused: a row of another directory is another job.
-		accounting: accounted && (accounted.workDir === "" || accounted.workDir === run.jobDir) ? accounted : null,
+		accounting:
+			accounted && (accounted.workDir === "" || accounted.workDir === run.jobDir) ? accounted : null,
 	};
 }
 
@@ -115,7 +141,10 @@ function segmentNow(id: string, run: RunRecord, seen: Seen): Segment {
 		reason: end?.why ?? queue?.reason ?? before?.reason ?? null,
 		startedAt: start,
 		endedAt,
-		elapsed: start !== null && endedAt !== null ? Math.max(0, endedAt - start) : (queue?.elapsed ?? accounting?.elapsed ?? before?.elapsed ?? null),
+		elapsed:
+			start !== null && endedAt !== null
+				? Math.max(0, endedAt - start)
+				: (queue?.elapsed ?? accounting?.elapsed ?? before?.elapsed ?? null),
 		nodes: queue?.nodeList ?? accounting?.nodeList ?? before?.nodes ?? null,
 	};
 }

@@ -57,7 +57,12 @@ const ENDS: ReadonlyMap<string, RunStatus> = new Map([
 const OWN_DECISION: ReadonlySet<RunStatus> = new Set(["succeeded", "stopped", "timeout"]);
 
 /** States by which Slurm says that somebody or something else ended the job. */
-const ENDED_FROM_OUTSIDE: ReadonlySet<RunStatus> = new Set(["cancelled", "timeout", "preempted", "node-fail"]);
+const ENDED_FROM_OUTSIDE: ReadonlySet<RunStatus> = new Set([
+	"cancelled",
+	"timeout",
+	"preempted",
+	"node-fail",
+]);
 
 /** How far a live status is, for chains where one job runs and its successor waits. */
 const LIVE_ORDER: readonly RunStatus[] = ["running", "completing", "pending", "held"];
@@ -190,8 +195,8 @@ function stopNote(end: EndRecord): string {
 }
 
 function failNote(end: EndRecord, jobId: string): string {
-	const service = end.what ?? "a service";
-	const log = end.what ? ` (logs/${end.what}-${jobId}.log)` : "";
+	const service = end.name ?? "a service";
+	const log = end.name ? ` (logs/${end.name}-${jobId}.log)` : "";
 	switch (end.why) {
 		case "service":
 			return `service ${service} died${log}`;

@@ -93,7 +93,7 @@ export const COMMANDS: readonly CommandSpec<Session>[] = [
 	},
 	{
 		name: "schema",
-		summary: "print a JSON Schema: submit (the document), events (-json), state",
+		summary: "print a JSON Schema: submit (the document), events (-json)",
 		args: "<what>",
 		options: [...OUTPUT_OPTIONS],
 		load: () => import("./commands/schema.ts"),

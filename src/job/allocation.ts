@@ -2,19 +2,15 @@
 import type { Problem } from "../errors.ts";
 import type { ExtraDirectives, SlurmConfig } from "../submit/config.ts";
 import { parseDuration } from "../submit/duration.ts";
+import { variablePart } from "../submit/rules/names.ts";
 import type { Directive, PoolRange } from "./model.ts";
-import { variablePart } from "./names.ts";
 
 /** Seconds between the warning and the time limit: a minute, and a minute for the driver to stop in. */
 export const WARNING_LEAD = 120;
 
-/** Keys that decide whether a job runs once and is found again. */
-const OURS = new Set(
-	"chdir array hold dependency parsable requeue no-requeue signal wait wrap test-only".split(" "),
-);
-/** Most characters of a value: Slurm's own limit where it has one, else what its script reader can hold. */
-const LONGEST = { comment: 1024, "job-name": 1024 } as Readonly<Record<string, number>>;
-const LONGEST_OTHER = 4096;
+/** Most characters of a job name that Slurm takes, and of any value that its script reader can hold. */
+const LONGEST_NAME = 1024;
+const LONGEST_VALUE = 4096;
 
 interface Extra {
 	readonly key: string;
@@ -69,7 +65,6 @@ export function directives(benchmark: string, compute: SlurmConfig): readonly Di
 			.filter(({ value }) => value !== false && value !== null)
 			.map(({ key, value }) => [key, value === true ? null : String(value)]),
 	);
-	// Without pools the user's own directives size the allocation, else Slurm's default of one node does.
 	const safety: readonly Directive[] = [
 		{ key: "output", value: "logs/slurm-%j.log" },
 		{ key: "open-mode", value: "append" },
@@ -98,7 +93,8 @@ export function poolRanges(compute: SlurmConfig): readonly PoolRange[] {
 	});
 }
 
-function extraProblem({ key, value, at }: Extra, taken: ReadonlySet<string>): Problem | null {
+function extraProblem({ key, value, at }: Extra, fields: ReadonlySet<string>): Problem | null {
+	if (value === false || value === null) return null;
 	const refuse = (code: string, message: string, remedy: string): Problem => ({
 		code,
 		severity: "error",
@@ -106,72 +102,27 @@ function extraProblem({ key, value, at }: Extra, taken: ReadonlySet<string>): Pr
 		message,
 		remedy,
 	});
-	if (!/^[A-Za-z][A-Za-z0-9-]+$/.test(key)) {
-		return refuse("directive-name", `${JSON.stringify(key)} is not a long option of sbatch`, "write it without dashes");
-	}
-	if (OURS.has(key)) return refuse("directive-ours", `${key} is set by the job itself`, "leave it out");
-	if (value === false || value === null) return null;
-	if (taken.has(key)) return refuse("directive-twice", `${key} has a field of its own`, "use the field");
+	if (fields.has(key)) return refuse("directive-twice", `${key} has a field of its own`, "use the field");
 	const text = String(value);
-	if (/[\0-\x1f\x7f]/.test(text)) {
-		return refuse("directive-line-break", `the value of ${key} holds a line break or control character`, "use one line");
-	}
-	const limit = LONGEST[key] ?? LONGEST_OTHER;
+	const limit = key === "job-name" ? LONGEST_NAME : LONGEST_VALUE;
 	if (text.length > limit) return refuse("directive-long", `${key} is ${text.length} characters long`, `at most ${limit}`);
-	if (key === "nodes" && !/^[1-9][0-9]*$/.test(text)) {
+	if (key === "nodes" && !/^[1-9][0-9]{0,5}$/.test(text)) {
 		return refuse("directive-nodes", "the number of nodes must be one fixed number", "write a whole number");
 	}
 	return null;
 }
 
-/** What Slurm could not carry, and directives set twice. */
+/** Extra directives that another one or a field of the document would contradict, or that Slurm cannot carry. */
 export function allocationProblems(compute: SlurmConfig, at: string): readonly Problem[] {
-	const taken = new Set(ownDirectives("x", compute).map(({ key }) => key));
-	taken.delete("job-name");
-	const seen = new Map<string, Extra>();
-	const variables = new Map<string, string>();
-	const problems: Problem[] = [];
-	for (const extra of extras(compute, at)) {
-		const problem = extraProblem(extra, taken);
-		const before = seen.get(extra.key);
-		if (problem) problems.push(problem);
-		else if (before && before.value !== extra.value) {
-			problems.push({
-				code: "directive-differs",
-				severity: "error",
-				at: extra.at,
-				message: `${extra.key} is ${JSON.stringify(extra.value)} here and ${JSON.stringify(before.value)} at ${before.at}`,
-				remedy: "one job has one value",
-			});
-		}
-		seen.set(extra.key, extra);
-	}
-	for (const name of compute.node_pools.keys()) {
-		const variable = variablePart(name);
-		const other = variables.get(variable);
-		if (other !== undefined) {
-			problems.push({
-				code: "pool-variable",
-				severity: "error",
-				at: `${at}.node_pools.${name}`,
-				message: `the pools ${JSON.stringify(other)} and ${JSON.stringify(name)} would both be exported as GYM_POOL_${variable}_NODES`,
-				remedy: "rename one of them",
-			});
-		}
-		variables.set(variable, name);
-	}
-	for (const [field, value] of [
-		["account", compute.account],
-		...[...compute.node_pools].map(([name, pool]) => [`node_pools.${name}.partition`, pool.partition] as const),
-	] as const) {
-		if (/[\0-\x1f\x7f]/.test(value)) {
-			problems.push({
-				code: "directive-line-break",
-				severity: "error",
-				at: `${at}.${field}`,
-				message: "the value holds a line break or control character, which no directive can carry",
-			});
-		}
-	}
-	return problems;
+	const fields = new Set(ownDirectives("", compute).map(({ key }) => key));
+	fields.delete("job-name");
+	const ofCompute = new Map([...compute.extra_args].map(([key, value]) => [key, String(value)]));
+	return extras(compute, at).flatMap((extra): readonly Problem[] => {
+		const problem = extraProblem(extra, fields);
+		if (problem) return [problem];
+		const other = ofCompute.get(extra.key);
+		if (other === undefined || other === String(extra.value)) return [];
+		const message = `${extra.key} is ${JSON.stringify(extra.value)} here and ${JSON.stringify(other)} for the whole job`;
+		return [{ code: "directive-twice", severity: "error", at: extra.at, message, remedy: "one job has one value" }];
+	});
 }

@@ -2,8 +2,9 @@
 import type { Problem } from "../errors.ts";
 import type { SubmitConfig } from "../submit/config.ts";
 import { onlyCompute, poolNodes } from "../submit/nodes.ts";
+import { checkPools } from "../submit/rules/pools.ts";
 import { allocationProblems, directives, nodeCount, poolRanges } from "./allocation.ts";
-import { containerProblems, lengthProblems, nulProblems, outputPathProblems } from "./checks.ts";
+import { lengthProblems, nulProblems, outputPathProblems } from "./checks.ts";
 import { envProblems } from "./env.ts";
 import type { Job, ServiceStep } from "./model.ts";
 import { stepNames } from "./names.ts";
@@ -24,14 +25,13 @@ function problemsOf(config: SubmitConfig, benchmark: string): readonly Problem[]
 		...notYetProblems(config, benchmark),
 		...nulProblems(config),
 		...outputPathProblems(config.job.output_path),
+		...checkPools(config),
 		...(compute.type === "slurm" ? allocationProblems(compute, `compute.${name}`) : []),
 		...[...config.services].flatMap(([key, service]) => [
 			...envProblems(service.env, `services.${key}.env`),
-			...containerProblems(service.container, `services.${key}.container`),
 			...(service.type === "vllm" ? vllmProblems(service, `services.${key}`) : []),
 		]),
 		...envProblems(driver.env, "driver.env"),
-		...containerProblems(driver.container, "driver.container"),
 		...driverProblems(config, benchmark, driver.benchmarks.get(benchmark)!),
 	];
 }

@@ -17,11 +17,10 @@ function error(code: string, at: string, message: string, remedy?: string): Prob
  * one of them reads specially. Spaces are fine.
  */
 export function outputPathProblems(path: string): readonly Problem[] {
-	if (!path.startsWith("/")) return [error("output-path", "job.output_path", `${JSON.stringify(path)} is not absolute`)];
 	const odd = /[\0-\x1f\x7f'"\\,:%`$]/.exec(path)?.[0];
 	if (odd === undefined) return [];
 	const message = `the path holds ${JSON.stringify(odd)}, which a directive or mount cannot carry`;
-	return [error("output-path", "job.output_path", message, "choose a path without it")];
+	return [error("output-path-character", "job.output_path", message, "choose a path without it")];
 }
 
 /** Texts with a NUL character: no argument and no variable can hold one. */
@@ -51,17 +50,4 @@ export function lengthProblems(services: readonly ServiceStep[], driver: DriverS
 		const message = `the step's variables and commands are ${size} bytes long; ${LONGEST_SCRIPT} fit`;
 		return [error("step-long", at, message, "put the text into a file and mount its folder")];
 	});
-}
-
-/** Images that Pyxis takes for something else, or not at all. */
-export function containerProblems(image: string, at: string): readonly Problem[] {
-	if (/^dockerd:/.test(image)) {
-		const remedy = "push the image to a registry, or save it as a .sqsh file";
-		return [error("container-dockerd", at, "an image of a Docker daemon cannot be used on a cluster", remedy)];
-	}
-	if (/^[^/:]+\.sqsh$/.test(image)) {
-		const message = `${image} would be looked up in a registry`;
-		return [{ code: "container-sqsh", severity: "warning", at, message, remedy: "write the absolute path of the file" }];
-	}
-	return [];
 }

@@ -31,8 +31,3 @@ export function stepNames(services: readonly string[]): readonly StepName[] {
 		return { id, word };
 	});
 }
-
-/** Part of an exported variable's name: upper case, each character that is not a letter or digit as `_`. */
-export function variablePart(name: string): string {
-	return name.toUpperCase().replace(/[^A-Z0-9]/g, "_");
-}

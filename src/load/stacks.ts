@@ -67,7 +67,13 @@ export async function loadStacks(request: StackRequest): Promise<Loaded> {
 	if (request.yaml !== undefined) {
 		const file = resolve(request.directory, request.yaml);
 		const text = await readFile(file, "utf8").catch((cause: unknown) => {
-			throw fail("invalid", "file-missing", `cannot read ${request.yaml}`, "give the path of a submit document", cause);
+			throw fail(
+				"invalid",
+				"file-missing",
+				`cannot read ${request.yaml}`,
+				"give the path of a submit document",
+				cause,
+			);
 		});
 		const name = request.stackName ?? basename(file).replace(/\.ya?ml$/i, "");
 		const { raw, sources, problems } = loadSubmitYaml(text, request.yaml);
@@ -75,7 +81,9 @@ export async function loadStacks(request: StackRequest): Promise<Loaded> {
 	}
 	const file = resolve(request.directory, request.gymfile ?? "gymfile.ts");
 	const { app } = await loadGymfile(file, request);
-	const stacks = synthApp(app).map(({ stack, raw, sources, problems }) => finish(stack, raw, sources, problems, request));
+	const stacks = synthApp(app).map(({ stack, raw, sources, problems }) =>
+		finish(stack, raw, sources, problems, request),
+	);
 	return { root: dirname(file), stacks };
 }
 
@@ -87,7 +95,12 @@ export function validStacks(loaded: Loaded, names: readonly string[]): readonly 
 	const known = loaded.stacks.map((stack) => stack.name);
 	const unknown = names.filter((name) => !known.includes(name));
 	if (unknown.length > 0) {
-		throw fail("invalid", "stack-unknown", `no stack ${unknown.join(", ")}`, `stacks: ${known.join(", ") || "none"}`);
+		throw fail(
+			"invalid",
+			"stack-unknown",
+			`no stack ${unknown.join(", ")}`,
+			`stacks: ${known.join(", ") || "none"}`,
+		);
 	}
 	const chosen = loaded.stacks.filter((stack) => names.length === 0 || names.includes(stack.name));
 	const problems = chosen.flatMap((stack) => (stack.stack ? [] : stack.problems));

@@ -20,7 +20,8 @@ export interface PreparedPlan extends Plan {
 
 function sizeOf(config: SubmitConfig): JobSize {
 	const [compute] = config.compute.values();
-	if (!compute || compute.type !== "slurm") return { nodes: 1, gpusPerNode: null, walltime: null, partition: null };
+	if (!compute || compute.type !== "slurm")
+		return { nodes: 1, gpusPerNode: null, walltime: null, partition: null };
 	const pools = [...compute.node_pools.values()];
 	return {
 		nodes: pools.length ? pools.reduce((sum, pool) => sum + pool.nodes, 0) : 1,

@@ -37,8 +37,9 @@ export function estimate(actions: readonly PlannedAction[], state: StateDocument
  * GPU-hours that one benchmark can use at most; null is unbounded. A resumable chain stops queueing once its
  * cap is reached, so its last job may run a whole walltime beyond it.
  */
-export function boundOf(size: JobSize): number | null {
-	if (size.walltime === null || size.chainCap === null || size.walltime === Number.POSITIVE_INFINITY) return null;
+function boundOf(size: JobSize): number | null {
+	if (size.walltime === null || size.chainCap === null || size.walltime === Number.POSITIVE_INFINITY)
+		return null;
 	return gpuHours(size, size.chainCap === undefined ? size.walltime : size.chainCap + size.walltime);
 }
 
@@ -47,7 +48,10 @@ function gpuHours(size: JobSize, seconds: number): number {
 }
 
 function addAll(values: readonly (number | null)[]): number | null {
-	return values.reduce((sum: number | null, value) => (sum === null || value === null ? null : sum + value), 0);
+	return values.reduce(
+		(sum: number | null, value) => (sum === null || value === null ? null : sum + value),
+		0,
+	);
 }
 
 function expectedOf(

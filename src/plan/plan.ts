@@ -1,6 +1,7 @@
 /** What a plan is: plain data, made by pure functions from desired × state × observed. */
-import type { Problem, SourceLocation } from "../errors.ts";
+
 import type { RunRecord, RunStatus, StateDocument } from "../../state/document.ts";
+import type { Problem, SourceLocation } from "../errors.ts";
 
 /** What apply would do to one address. Symbols are the plan's own (spec: "Plan"). */
 export type ActionKind =

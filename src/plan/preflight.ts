@@ -4,7 +4,11 @@ import type { PreflightResult } from "../cluster/scheduler.ts";
 import type { Problem } from "../errors.ts";
 
 /** Problems that a submission would meet on the cluster. */
-export function checkCluster(result: PreflightResult, cluster: ClusterRef, label: string): readonly Problem[] {
+export function checkCluster(
+	result: PreflightResult,
+	cluster: ClusterRef,
+	label: string,
+): readonly Problem[] {
 	const problems: Problem[] = [];
 	const error = (code: string, at: string, message: string, remedy: string) =>
 		problems.push({ code, severity: "error", at, message, remedy });
@@ -33,7 +37,12 @@ export function checkCluster(result: PreflightResult, cluster: ClusterRef, label
 		);
 	}
 	for (const source of result.missingMounts) {
-		error("mount-missing", "", `mount source ${source} does not exist on ${label}`, "create it, or correct the path");
+		error(
+			"mount-missing",
+			"",
+			`mount source ${source} does not exist on ${label}`,
+			"create it, or correct the path",
+		);
 	}
 	return problems;
 }

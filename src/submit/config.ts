@@ -159,5 +159,8 @@ export interface SubmitConfig {
  * The longest known prefix answers for paths below it.
  */
 export interface SourceMap {
-	locate(path: readonly (string | number)[]): { readonly source?: import("../errors.ts").SourceLocation; readonly construct?: string };
+	locate(path: readonly (string | number)[]): {
+		readonly source?: import("../errors.ts").SourceLocation;
+		readonly construct?: string;
+	};
 }

@@ -13,14 +13,9 @@ export function toPlain(config: SubmitConfig): ReadonlyMap<string, Value> {
 	});
 }
 
-/** Fields that come first, in this order; the schema's own order holds for the rest. */
-const LEADING = ["type", "container", "model", "served_model_name", "port"];
-
+/** The schema's own order of fields; names that users chose are never the keys of these objects. */
 function plainStruct(struct: object): ReadonlyMap<string, Value> {
-	const entries = Object.entries(struct);
-	const leading = LEADING.flatMap((key) => entries.filter(([name]) => name === key));
-	const rest = entries.filter(([name]) => !LEADING.includes(name));
-	return new Map([...leading, ...rest].map(([key, value]) => [key, plain(value)]));
+	return new Map(Object.entries(struct).map(([key, value]) => [key, plain(value)]));
 }
 
 function plain(value: unknown): Value {
@@ -35,8 +30,8 @@ const WORDS = new Set(["y", "n", "yes", "no", "on", "off", "true", "false", "nul
 
 /** Double quotes, with every character escaped that a reader may refuse, fold or drop. */
 function quoted(text: string): string {
-	const escape = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
-	return JSON.stringify(text).replaceAll(/[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]/g, escape);
+	const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+	return JSON.stringify(text).replaceAll(/[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]/g, escaped);
 }
 
 /** OmegaConf reads `${` as an interpolation; backslashes count only directly before it. */
@@ -54,7 +49,8 @@ function number(value: number): string {
 }
 
 function key(name: string): string {
-	if (name === "<<") throw fail("invalid", "merge-key", 'the key "<<" cannot be written: YAML readers merge it');
+	if (name === "<<")
+		throw fail("invalid", "merge-key", 'the key "<<" cannot be written: YAML readers merge it');
 	return /^[A-Za-z_][A-Za-z0-9_-]*$/.test(name) && !WORDS.has(name.toLowerCase()) ? name : quoted(name);
 }
 
@@ -67,7 +63,10 @@ function scalar(value: null | boolean | number | string): string {
 function block(value: Value): { readonly inline: boolean; readonly lines: readonly string[] } {
 	if (value instanceof Map) {
 		if (value.size === 0) return { inline: true, lines: ["{}"] };
-		return { inline: false, lines: [...value].flatMap(([name, item]) => entry(`${key(name)}:`, block(item))) };
+		return {
+			inline: false,
+			lines: [...value].flatMap(([name, item]) => entry(`${key(name)}:`, block(item))),
+		};
 	}
 	if (Array.isArray(value)) {
 		if (value.length === 0) return { inline: true, lines: ["[]"] };
@@ -91,6 +90,7 @@ function listItem(item: Value): readonly string[] {
  * @throws GymError code `merge-key` for a key `<<`
  */
 export function emitYaml(document: ReadonlyMap<string, Value> | SubmitConfig): string {
-	const tree = document instanceof Map ? (document as ReadonlyMap<string, Value>) : toPlain(document as SubmitConfig);
+	const tree =
+		document instanceof Map ? (document as ReadonlyMap<string, Value>) : toPlain(document as SubmitConfig);
 	return `${block(tree).lines.join("\n")}\n`;
 }

@@ -25,6 +25,7 @@ export function parseEnvValue(text: string): EnvValue | null {
 	const prefix = text.slice(0, colon);
 	const rest = text.slice(colon + 1);
 	if (prefix === "lit") return { kind: "lit", value: rest };
-	if ((prefix === "host" || prefix === "runtime") && isVariableName(rest)) return { kind: prefix, name: rest };
+	if ((prefix === "host" || prefix === "runtime") && isVariableName(rest))
+		return { kind: prefix, name: rest };
 	return null;
 }

@@ -21,7 +21,9 @@ export function benchmarkDocument(config: SubmitConfig, benchmark: string): Read
 
 /** Mappings whose order is part of the meaning: services start in it, pools own nodes in it. */
 function isOrdered(path: readonly string[]): boolean {
-	return path.join(".") === "services" || (path.length === 3 && path[0] === "compute" && path[2] === "node_pools");
+	return (
+		path.join(".") === "services" || (path.length === 3 && path[0] === "compute" && path[2] === "node_pools")
+	);
 }
 
 const byName = ([a]: readonly [string, Value], [b]: readonly [string, Value]) => (a < b ? -1 : a > b ? 1 : 0);

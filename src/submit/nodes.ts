@@ -12,7 +12,9 @@ export interface NodeRange {
 }
 
 /** The one compute entry and its name. */
-export function onlyCompute(config: Pick<SubmitConfig, "compute">): readonly [name: string, compute: ComputeConfig] {
+export function onlyCompute(
+	config: Pick<SubmitConfig, "compute">,
+): readonly [name: string, compute: ComputeConfig] {
 	const [entry] = config.compute;
 	if (!entry) throw new Error("a validated document has a compute entry");
 	return entry;
@@ -29,7 +31,12 @@ function range(first: number, pools: readonly NodePoolConfig[]): NodeRange {
 	const count = pools.reduce((sum, pool) => sum + pool.nodes, 0);
 	const gpus = pools.reduce((sum, pool) => sum + pool.nodes * (pool.gpus_per_node ?? 0), 0);
 	const known = declared.length > 0;
-	return { first, count: Math.max(count, 1), gpusPerNode: known ? Math.min(...declared) : null, gpus: known ? gpus : null };
+	return {
+		first,
+		count: Math.max(count, 1),
+		gpusPerNode: known ? Math.min(...declared) : null,
+		gpus: known ? gpus : null,
+	};
 }
 
 /** The nodes of a pool, or of the whole allocation for null; undefined when there is no such pool. */
@@ -46,7 +53,8 @@ export function poolNodes(config: Pick<SubmitConfig, "compute">, pool: string | 
 
 /** The node of the driver: first of the policy's pool when the policy is pinned, else of the allocation. */
 export function driverNode(config: Pick<SubmitConfig, "compute" | "services" | "driver">): number {
-	const policy = config.driver.policy_model === null ? undefined : config.services.get(config.driver.policy_model);
+	const policy =
+		config.driver.policy_model === null ? undefined : config.services.get(config.driver.policy_model);
 	return poolNodes(config, policy?.node_pool ?? null)?.first ?? 0;
 }
 

@@ -43,7 +43,10 @@ export function validateDocument(raw: unknown, options: ValidateOptions): Valida
 	if (!parsed.success) {
 		const json = submitJsonSchema();
 		const located = schemaProblems(parsed.error, (path) => knownKeys(json, raw, path));
-		return { config: null, problems: located.map(({ problem, path }) => withSource(problem, path, options.sources)) };
+		return {
+			config: null,
+			problems: located.map(({ problem, path }) => withSource(problem, path, options.sources)),
+		};
 	}
 	const config = fillDocument(parsed.data);
 	const { report, problems } = collector(options.sources);

@@ -1,5 +1,12 @@
 /** Fills in what one field takes from another: placement, health checks, tiers; and what the policy gives to runs. */
-import type { BenchmarkConfig, HealthCheck, ServiceConfig, SubmitConfig, Value, VllmConfig } from "./config.ts";
+import type {
+	BenchmarkConfig,
+	HealthCheck,
+	ServiceConfig,
+	SubmitConfig,
+	Value,
+	VllmConfig,
+} from "./config.ts";
 import type { ParsedDocument } from "./schema/document.ts";
 
 type Parsed<Type extends string> = Extract<
@@ -16,17 +23,27 @@ export const POLICY_KEYS = ["policy_base_url", "policy_model_name", "policy_api_
 
 /** The probe of a model server: `/health` on its own port unless the user says otherwise. */
 function probe(given: HealthCheck | null, port: number): HealthCheck {
-	return { path: given?.path ?? "/health", port: given?.port ?? port, timeout_seconds: given?.timeout_seconds ?? 60 };
+	return {
+		path: given?.path ?? "/health",
+		port: given?.port ?? port,
+		timeout_seconds: given?.timeout_seconds ?? 60,
+	};
 }
 
-function fillTier(entry: ParsedPd, tier: ParsedPd["prefill"], defaultPort: number, defaultRpcPort: number): VllmConfig {
-	const port = tier.port ?? defaultPort;
+function fillTier(
+	entry: ParsedPd,
+	tier: ParsedPd["prefill"],
+	defaultPort: number,
+	defaultRpcPort: number,
+): VllmConfig {
+	const { type, container = entry.container, model = entry.model, port = defaultPort, ...rest } = tier;
 	return {
-		...tier,
-		container: tier.container ?? entry.container,
-		model: tier.model ?? entry.model,
-		served_model_name: tier.served_model_name ?? entry.served_model_name,
+		type,
+		container,
+		model,
 		port,
+		...rest,
+		served_model_name: tier.served_model_name ?? entry.served_model_name,
 		health_check: probe(tier.health_check, port),
 		data_parallel_rpc_port: tier.data_parallel_rpc_port ?? defaultRpcPort,
 	};
@@ -40,7 +57,13 @@ function fillService(service: Parsed<string>, compute: string): ServiceConfig {
 		case "vllm_pd": {
 			const prefill = fillTier(service, service.prefill, service.port + 1, RPC_PORT);
 			const decode = fillTier(service, service.decode, service.port + 2, prefill.data_parallel_rpc_port + 1);
-			return { ...service, placement, health_check: probe(service.health_check, service.port), prefill, decode };
+			return {
+				...service,
+				placement,
+				health_check: probe(service.health_check, service.port),
+				prefill,
+				decode,
+			};
 		}
 		case "ray": {
 			// Awaited only when the user asks for it, then on the head's port unless they name one.
@@ -53,7 +76,9 @@ function fillService(service: Parsed<string>, compute: string): ServiceConfig {
 /** Everything except the policy's keys in `run`. */
 export function fillDocument(document: ParsedDocument): SubmitConfig {
 	const [compute = ""] = document.compute.keys();
-	const services = new Map([...document.services].map(([name, service]) => [name, fillService(service, compute)]));
+	const services = new Map(
+		[...document.services].map(([name, service]) => [name, fillService(service, compute)]),
+	);
 	return { ...document, services };
 }
 
@@ -62,7 +87,11 @@ export function policyWiring(config: SubmitConfig): ReadonlyMap<string, Value> |
 	const { policy_model, policy_host } = config.driver;
 	const policy = policy_model === null ? undefined : config.services.get(policy_model);
 	if (!policy || policy.type === "ray") return null;
-	const values = [`http://${policy_host}:${policy.port}/v1`, policy.served_model_name ?? policy.model, "dummy"];
+	const values = [
+		`http://${policy_host}:${policy.port}/v1`,
+		policy.served_model_name ?? policy.model,
+		"dummy",
+	];
 	return new Map(POLICY_KEYS.map((key, index) => [key, values[index]!]));
 }
 
@@ -75,6 +104,8 @@ export function wirePolicy(config: SubmitConfig): SubmitConfig {
 		...benchmark,
 		run: new Map([...benchmark.run, ...wiring]),
 	});
-	const benchmarks = new Map([...config.driver.benchmarks].map(([name, benchmark]) => [name, wired(benchmark)]));
+	const benchmarks = new Map(
+		[...config.driver.benchmarks].map(([name, benchmark]) => [name, wired(benchmark)]),
+	);
 	return { ...config, driver: { ...config.driver, benchmarks } };
 }

@@ -31,7 +31,8 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
 	const up = await slurmCluster(run, "up");
 	if (up.code !== 0) {
 		const logs = `${run}-log`;
-		await cp(join(run, "log"), logs, { recursive: true, force: true });
+		// There are none if it failed before anything was started.
+		await cp(join(run, "log"), logs, { recursive: true }).catch(() => undefined);
 		await slurmCluster(run, "down");
 		throw new Error(`the cluster did not come up: ${up.stdout}${up.stderr}\nlogs: ${logs}`);
 	}

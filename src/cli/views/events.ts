@@ -116,7 +116,7 @@ const applyOutcome = z.object({
 	ts,
 	addr,
 	outcome: z.enum(["submitted", "refused", "cancelled", "left"]),
-	job_id: z.string().nullable(),
+	job_ids: z.array(z.string()),
 	state: z.string().nullable(),
 	reason: z.string().nullable(),
 	estimated_start: z.number().nullable().describe("Epoch seconds of the cluster"),
@@ -127,11 +127,12 @@ const applyComplete = z.object({
 	type: z.literal("apply_complete"),
 	ts,
 	stack: z.string(),
-	run_dir: z.string().nullable(),
+	run_dirs: z.array(z.string()),
 	serial: z.number(),
 	submitted: z.number(),
 	refused: z.number(),
 	cancelled: z.number(),
+	left: z.number(),
 	elapsed: z.number(),
 });
 

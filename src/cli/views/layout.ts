@@ -53,12 +53,15 @@ export function table(rows: readonly (readonly string[])[]): readonly string[] {
  * direction of writing are shown as escapes, so that nothing can move the cursor or disguise itself.
  */
 export function printable(text: string): string {
-	return text.replace(/[\u0000-\u0008\u000a-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g, (char) => {
-		const code = char.codePointAt(0)!;
-		return code < 256
-			? `\\x${code.toString(16).padStart(2, "0")}`
-			: `\\u${code.toString(16).padStart(4, "0")}`;
-	});
+	return text.replace(
+		/[\u0000-\u0008\u000a-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g,
+		(char) => {
+			const code = char.codePointAt(0)!;
+			return code < 256
+				? `\\x${code.toString(16).padStart(2, "0")}`
+				: `\\u${code.toString(16).padStart(4, "0")}`;
+		},
+	);
 }
 
 /** The lines of a text that comes from elsewhere, each made safe. */

@@ -16,12 +16,12 @@ export interface Paint {
 export function paintFor(level: ColorSupportLevel): Paint {
 	const chalk = new Chalk({ level });
 	return {
-		add: chalk.green,
-		remove: chalk.red,
-		change: chalk.yellow,
-		warn: chalk.yellow,
-		error: chalk.red,
-		strong: chalk.bold,
-		faint: chalk.dim,
+		add: (text) => chalk.green(text),
+		remove: (text) => chalk.red(text),
+		change: (text) => chalk.yellow(text),
+		warn: (text) => chalk.yellow(text),
+		error: (text) => chalk.red(text),
+		strong: (text) => chalk.bold(text),
+		faint: (text) => chalk.dim(text),
 	};
 }

@@ -3,11 +3,12 @@ import { isLive } from "../../plan/decide.ts";
 import type { ActionKind, Change, PlannedAction } from "../../plan/plan.ts";
 import { diffText, fold } from "../../plan/text-diff.ts";
 import type { Value } from "../../submit/config.ts";
-import { describeDuration, parseDuration } from "../../submit/duration.ts";
 import { columns, justify, pad, printable, WIDTH, wrap } from "./layout.ts";
 import type { Paint } from "./paint.ts";
-import type { ShowJob } from "./plan.ts";
 import { pathText, place, sizeText, valueText } from "./words.ts";
+
+/** How much of the rendered jobs a plan shows: all, folded beyond 40 lines, nothing. */
+export type ShowJob = "full" | "fold" | "none";
 
 /** Symbol of each kind of action, as the legend and the blocks show it. */
 export const SYMBOLS: Readonly<Record<ActionKind, string>> = {
@@ -56,12 +57,17 @@ function decisionLines(action: PlannedAction, paint: Paint): readonly string[] {
 	const note = run?.note ? `: ${printable(run.note)}` : "";
 	const text = `! ${address}  ${run?.status ?? action.reason}${note} (run kept: ${printable(run?.jobDir ?? "")})`;
 	const [first = "", ...rest] = wrap(text, "    ");
-	return [paint.warn(first), ...rest.map(paint.warn), `    gym logs ${address} · gym apply -replace=${address}`];
+	return [
+		paint.warn(first),
+		...rest.map(paint.warn),
+		`    gym logs ${address} · gym apply -replace=${address}`,
+	];
 }
 
 function headline(action: PlannedAction): string {
 	const address = `# ${printable(action.address)}`;
-	if (action.refused) return `${address} cannot be ${action.kind === "cancel" ? "cancelled" : "submitted"} now`;
+	if (action.refused)
+		return `${address} cannot be ${action.kind === "cancel" ? "cancelled" : "submitted"} now`;
 	switch (action.kind) {
 		case "cancel":
 			return `${address} will be cancelled  (no longer in the gymfile)`;
@@ -117,12 +123,138 @@ function sectionLength(path: Change["path"]): number {
 }
 
 function changeGroups(action: PlannedAction, options: Options): readonly string[] {
-	const groups = Map.groupBy
-		? Map.groupBy(action.changes, sectionOf)
-		: groupBySection(action.changes);
-	return [...groups].flatMap(([section, changes], i) => {
-		const symbol = pad(i === 0 ? SYMBOLS[action.kind] : "", 3);
-		const head = justify(`${symbol} ${section}`, printable(place(changes.find((c) => c.source)?.source)));
-		return [paintSymbol(head, action, options.paint), ...changes.flatMap((change) => changeLines(change, options))];
+	const sections = new Map<string, Change[]>();
+	for (const change of action.changes) {
+		const section = pathText(change.path.slice(0, sectionLength(change.path)));
+		sections.set(section, [...(sections.get(section) ?? []), change]);
+	}
+	return [...sections].flatMap(([section, changes], i) => {
+		const symbol = i === 0 ? SYMBOLS[action.kind] : "";
+		const source = changes.find((change) => change.source)?.source;
+		return [
+			symbolLine(symbol, justify(`${pad(symbol, 3)} ${section}`, printable(place(source))), options.paint),
+			...changes.flatMap((change) => changeLines(change, options)),
+		];
 	});
+}
+
+function symbolLine(symbol: string, line: string, paint: Paint): string {
+	const mark = { "+": paint.add, "-": paint.remove }[symbol] ?? paint.change;
+	return symbol === "" ? line : mark(symbol) + line.slice(symbol.length);
+}
+
+const NAME_COLUMNS = 22;
+const VALUE_COLUMNS = 33;
+
+function changeLines(change: Change, options: Options): readonly string[] {
+	const name = pathText(change.path.slice(sectionLength(change.path)));
+	const tag = change.class === "results" ? "" : change.class === "speed" ? "(speed only)" : "(cosmetic)";
+	if (change.order) {
+		const order = (keys: Value | undefined) => (keys as readonly string[]).map(printable).join(", ");
+		return [valueLine(name || "order", `${order(change.before)} → ${order(change.after)}`, tag)];
+	}
+	const { before, after } = change;
+	if (typeof before === "string" && typeof after === "string" && `${before}${after}`.includes("\n")) {
+		return [valueLine(name, "text changed", tag), ...diffLines(diffText(before, after), options, "        ")];
+	}
+	const leaves = [...leavesOf(change.path, before, "before"), ...leavesOf(change.path, after, "after")];
+	if (leaves.length > 2 || leaves.some((leaf) => leaf.path.length > change.path.length)) {
+		return leaves.map((leaf) => {
+			const below = pathText(leaf.path.slice(sectionLength(change.path)));
+			const value = valueText(leaf.value);
+			return valueLine(below, leaf.side === "before" ? `${value} → (not set)` : `(not set) → ${value}`, tag);
+		});
+	}
+	const line = valueLine(name, `${valueText(before)} → ${valueText(after)}`, tag);
+	if (columns(line) <= WIDTH) return [line];
+	return [
+		valueLine(name, tag, ""),
+		`        ${options.paint.remove(`- ${valueText(before)}`)}`,
+		`        ${options.paint.add(`+ ${valueText(after)}`)}`,
+	];
+}
+
+function valueLine(name: string, values: string, tag: string): string {
+	return `      ${pad(name, NAME_COLUMNS)} ${tag === "" ? values : `${pad(values, VALUE_COLUMNS)} ${tag}`}`.trimEnd();
+}
+
+interface Leaf {
+	readonly path: Change["path"];
+	readonly value: Value;
+	readonly side: "before" | "after";
+}
+
+/** What stands in an added or removed mapping, line by line. */
+function leavesOf(path: Change["path"], value: Value | undefined, side: Leaf["side"]): readonly Leaf[] {
+	if (value === undefined) return [];
+	if (!(value instanceof Map) || value.size === 0) return [{ path, value, side }];
+	return [...(value as ReadonlyMap<string, Value>)].flatMap(([key, item]) =>
+		leavesOf([...path, key], item, side),
+	);
+}
+
+function detailLines(action: PlannedAction, paint: Paint): readonly string[] {
+	const { run, desired } = action;
+	const symbol = action.changes.length > 0 ? "" : SYMBOLS[action.kind];
+	const job = run?.segments.at(-1)?.jobId;
+	const runs = run ? `${job ? `job ${job}, ` : ""}${run.status}` : "";
+	if (!desired)
+		return [symbolLine(symbol, `${pad(symbol, 3)} ${runs}; artifacts and history are kept`, paint)];
+	const cache = action.cacheValid ? "stays valid" : "cannot be reused";
+	const facts = [
+		`job: ${sizeText(desired.size)}`,
+		...(action.kind === "resubmit" ? [`the earlier run's cache ${cache}`] : modelOf(action)),
+	].join(" · ");
+	const [first = "", ...rest] = wrap(`${pad(symbol, 3)} ${facts}`, "      ");
+	const replaced = action.kind === "resubmit" && run && isLive(run.status) && !action.refused;
+	return [
+		symbolLine(symbol, first, paint),
+		...rest,
+		...(replaced ? [`    its live run is cancelled once the new job is accepted (${runs})`] : []),
+	];
+}
+
+function mapAt(value: Value | undefined, key: string): Value | undefined {
+	return value instanceof Map ? (value as ReadonlyMap<string, Value>).get(key) : undefined;
+}
+
+function modelOf(action: PlannedAction): readonly string[] {
+	const document = action.desired!.document;
+	const policy = mapAt(document.get("driver"), "policy_model");
+	const model =
+		typeof policy === "string" ? mapAt(mapAt(document.get("services"), policy), "model") : undefined;
+	return typeof model === "string" ? [`model ${printable(model)}`] : [];
+}
+
+/** Diffs of the rendered files; of a new job they are shown only in full. */
+function fileLines(action: PlannedAction, options: Options): readonly string[] {
+	if (options.showJob === "none" || (action.run === null && options.showJob === "fold")) return [];
+	return action.files.flatMap((file) => {
+		const [hunk = "", ...rest] = file.lines;
+		return [`    ${pad(printable(file.file), 8)} ${hunk}`, ...diffLines(rest, options, "      ")];
+	});
+}
+
+function diffLines(lines: readonly string[], options: Options, indent: string): readonly string[] {
+	const shown = options.showJob === "full" ? { lines, hidden: 0 } : fold(lines);
+	return [
+		...shown.lines.map((line) => {
+			const mark = line.startsWith("+")
+				? options.paint.add
+				: line.startsWith("-")
+					? options.paint.remove
+					: null;
+			const text = printable(line);
+			return `${indent}${mark ? mark(text) : text}`;
+		}),
+		...(shown.hidden > 0 ? [`${indent}… ${shown.hidden} more lines, shown with --show-job=full`] : []),
+	];
+}
+
+function refusalLines(action: PlannedAction, paint: Paint): readonly string[] {
+	const { refused } = action;
+	if (!refused) return [];
+	const lines = wrap(`    refused[${refused.code}]  ${printable(refused.message)}`, "      ");
+	const remedy = refused.remedy ? wrap(`      ${printable(refused.remedy)}`, "      ") : [];
+	return [...lines.map(paint.error), ...remedy];
 }

@@ -7,12 +7,9 @@ import type { Value } from "../../submit/config.ts";
 import type { Unstamped } from "./events.ts";
 import { justify, printable, wrap } from "./layout.ts";
 import type { Paint } from "./paint.ts";
-import { actionLines, SYMBOLS, VERBS } from "./plan-action.ts";
+import { actionLines, type ShowJob, SYMBOLS, VERBS } from "./plan-action.ts";
 import { problemFields } from "./problems.ts";
 import { place, plural, runText } from "./words.ts";
-
-/** How much of the rendered jobs a plan shows: all, folded beyond 40 lines, nothing. */
-export type ShowJob = "full" | "fold" | "none";
 
 /** Unchanged benchmarks named before the rest is only counted. */
 const NAMED_UNCHANGED = 8;
@@ -29,7 +26,10 @@ export function planText(plan: Plan, options: { readonly showJob: ShowJob; reado
 		...acting.map((action) => actionLines(action, options)),
 		acting.length > 0 ? unchangedLines(unchanged) : noChangesLines(plan, unchanged),
 		scriptNoteLines(plan.actions),
-		[...(acting.length > 0 ? footerLines(plan) : []), ...plan.problems.flatMap((p) => problemLine(p, paint))],
+		[
+			...(acting.length > 0 ? footerLines(plan) : []),
+			...plan.problems.flatMap((p) => problemLines(p, paint)),
+		],
 	];
 	return `${blocks
 		.filter((lines) => lines.length > 0)
@@ -109,18 +109,18 @@ function costLines(plan: Plan): readonly string[] {
 	const expected = cost.expected
 		? ` (expected ${cost.expected.gpuHours.toFixed(1)}, from ${plural(cost.expected.runs, "earlier run")})`
 		: "";
-	const left = cost.uncounted > 0 ? ` Without ${plural(cost.uncounted, "job")} whose GPUs are not known.` : "";
+	const left =
+		cost.uncounted > 0 ? ` Without ${plural(cost.uncounted, "job")} whose GPUs are not known.` : "";
 	return [`GPU-hours: ${bound}${expected}. ${plural(cost.nodes, "node")} in all.${left}`];
 }
 
-function problemLine(problem: Problem, paint: Paint): readonly string[] {
+function problemLines(problem: Problem, paint: Paint): readonly string[] {
 	const word = { error: "Error", warning: "Warning", note: "Note" }[problem.severity];
 	const mark = problem.severity === "error" ? paint.error : paint.warn;
 	const said = [problem.at, problem.message].filter((part) => part !== "").join(": ");
 	const remedy = problem.remedy ? `; ${problem.remedy}` : "";
 	const text = printable(`${problem.code}  ${said}${remedy}`);
-	const [first = "", ...rest] = wrap(`${word}  ${text}`, " ".repeat(9));
-	const lines = [first, ...rest.slice(0, -1), ...(rest.length > 0 ? [rest.at(-1)!] : [])];
+	const lines = wrap(`${word}  ${text}`, " ".repeat(9));
 	const end = justify(lines.at(-1)!, printable(place(problem.source)));
 	return [...lines.slice(0, -1), end].map((line, i) =>
 		i === 0 ? mark(word) + line.slice(word.length) : line,
@@ -128,8 +128,7 @@ function problemLine(problem: Problem, paint: Paint): readonly string[] {
 }
 
 function count(actions: readonly PlannedAction[]) {
-	const of = (kind: ActionKind) =>
-		actions.filter((action) => action.kind === kind && !action.refused).length;
+	const of = (kind: ActionKind) => actions.filter((action) => action.kind === kind && !action.refused).length;
 	return {
 		submit: of("submit"),
 		adopt: of("adopt"),

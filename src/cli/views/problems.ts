@@ -36,9 +36,7 @@ export function problemsText(screen: ProblemsScreen, paint: Paint): string {
 /** One problem: `error[code]  at: message`, below it where it was written and the remedy. */
 export function problemLines(problem: Problem, paint: Paint): readonly string[] {
 	const tag = `${problem.severity}[${problem.code}]`;
-	const [first, ...rest] = printableLines(
-		problem.at ? `${problem.at}: ${problem.message}` : problem.message,
-	);
+	const [first, ...rest] = printableLines(problem.at ? `${problem.at}: ${problem.message}` : problem.message);
 	const [headLine, ...headRest] = wrap(`${tag}  ${first}`, "    ");
 	const mark = problem.severity === "error" ? paint.error : paint.warn;
 	const painted = headLine!.startsWith(tag) ? mark(tag) + headLine!.slice(tag.length) : headLine!;

@@ -4,7 +4,6 @@ import { meanReward } from "../../chain/progress.ts";
 import type { SourceLocation } from "../../errors.ts";
 import type { JobSize } from "../../plan/plan.ts";
 import type { Value } from "../../submit/config.ts";
-import { formatDuration } from "../../submit/duration.ts";
 import { printable } from "./layout.ts";
 
 /** Stands where nothing is known. */
@@ -18,6 +17,16 @@ export function plural(count: number, word: string): string {
 /** `14042` → `14,042`. */
 export function thousands(count: number): string {
 	return String(count).replace(/\B(?=(\d{3})+(?!\d))/g, ",");
+}
+
+/** Seconds as `04:00:00`, from one day on as Slurm writes it: `2-01:00:00`. */
+export function durationText(seconds: number): string {
+	const whole = Math.round(seconds);
+	const days = Math.floor(whole / 86_400);
+	const clock = [Math.floor(whole / 3600) % 24, Math.floor(whole / 60) % 60, whole % 60]
+		.map((part) => String(part).padStart(2, "0"))
+		.join(":");
+	return days > 0 ? `${days}-${clock}` : clock;
 }
 
 /** `gymfile.ts:20`, `submit.yaml:7:5`. */
@@ -51,7 +60,7 @@ export function pathText(path: readonly (string | number)[]): string {
 /** `1 node × 8 GPUs, 04:00:00, partition batch`. */
 export function sizeText(size: JobSize): string {
 	const gpus = size.gpusPerNode === null ? "" : ` × ${plural(size.gpusPerNode, "GPU")}`;
-	const time = size.walltime === null ? "no time limit" : formatDuration(size.walltime);
+	const time = size.walltime === null ? "no time limit" : durationText(size.walltime);
 	return [
 		`${plural(size.nodes, "node")}${gpus}`,
 		time,

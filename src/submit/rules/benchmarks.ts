@@ -8,7 +8,10 @@ import type { Report, Rule } from "./report.ts";
 export const commandAlone: Rule = (config, report) => {
 	for (const [name, benchmark] of config.driver.benchmarks) {
 		if (benchmark.command === null) continue;
-		const also = [...(benchmark.run.size > 0 ? ["run"] : []), ...(benchmark.resumable === false ? [] : ["resumable"])];
+		const also = [
+			...(benchmark.run.size > 0 ? ["run"] : []),
+			...(benchmark.resumable === false ? [] : ["resumable"]),
+		];
 		if (also.length === 0) continue;
 		const message = `command cannot be combined with ${also.join(" or ")}`;
 		const path = ["driver", "benchmarks", name, "command"];
@@ -30,7 +33,13 @@ function noteMinutes(text: string | null, path: Path, report: Report): void {
 	if (text === null || !isMinutesAndSeconds(text)) return;
 	const [minutes, seconds] = text.split(":").map(Number);
 	const reading = seconds ? `${minutes} minutes ${seconds} seconds` : `${minutes} minutes`;
-	report("note", "minutes-and-seconds", path, `${JSON.stringify(text)} is read as ${reading}`, `for hours write ${text}:00`);
+	report(
+		"note",
+		"minutes-and-seconds",
+		path,
+		`${JSON.stringify(text)} is read as ${reading}`,
+		`for hours write ${text}:00`,
+	);
 }
 
 /** `48:00` is 48 minutes to Slurm, which few expect. */

@@ -10,10 +10,19 @@ export function withSource(problem: Problem, path: Path, sources: SourceMap | un
 }
 
 /** A report function and the list it fills. */
-export function collector(sources?: SourceMap): { readonly report: Report; readonly problems: readonly Problem[] } {
+export function collector(sources?: SourceMap): {
+	readonly report: Report;
+	readonly problems: readonly Problem[];
+} {
 	const problems: Problem[] = [];
 	const report: Report = (severity, code, path, message, remedy) => {
-		const problem = { code, severity, at: pathText(path), message, ...(remedy === undefined ? {} : { remedy }) };
+		const problem = {
+			code,
+			severity,
+			at: pathText(path),
+			message,
+			...(remedy === undefined ? {} : { remedy }),
+		};
 		problems.push(withSource(problem, path, sources));
 	};
 	return { report, problems };

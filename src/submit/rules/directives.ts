@@ -29,7 +29,13 @@ export const directiveNames: Rule = (config, report) => {
 				report("error", "directive-reserved", [...path, key], message, "remove it");
 			} else if (!/^[A-Za-z][A-Za-z0-9_-]*$/.test(key)) {
 				const remedy = key.startsWith("-") ? "write it without leading dashes" : "letters, digits and dashes";
-				report("error", "directive-name", [...path, key], `${JSON.stringify(key)} is not a directive`, remedy);
+				report(
+					"error",
+					"directive-name",
+					[...path, key],
+					`${JSON.stringify(key)} is not a directive`,
+					remedy,
+				);
 			}
 		}
 	}

@@ -17,7 +17,9 @@ export function environments(config: SubmitConfig): readonly (readonly [path: Pa
 	const services = [...config.services].flatMap(([name, service]) => [
 		[["services", name, "env"], service.env] as const,
 		...(service.type === "vllm_pd"
-			? (["prefill", "decode"] as const).map((tier) => [["services", name, tier, "env"], service[tier].env] as const)
+			? (["prefill", "decode"] as const).map(
+					(tier) => [["services", name, tier, "env"], service[tier].env] as const,
+				)
 			: []),
 	]);
 	const [name, compute] = onlyCompute(config);
@@ -33,7 +35,13 @@ export function hostVariablesSet(hostEnv: HostEnv, missing: "error" | "note"): R
 				const value = parseEnvValue(text);
 				if (value?.kind !== "host" || hostEnv(value.name) !== undefined) continue;
 				const message = `the variable ${value.name} is not set here`;
-				report(missing, "host-variable-unset", [...path, key], message, `export ${value.name}, or use runtime:${value.name}`);
+				report(
+					missing,
+					"host-variable-unset",
+					[...path, key],
+					message,
+					`export ${value.name}, or use runtime:${value.name}`,
+				);
 			}
 		}
 	};
@@ -45,7 +53,8 @@ export function valuesFit(hostEnv: HostEnv): Rule {
 		for (const [path, env] of environments(config)) {
 			for (const [key, text] of env) {
 				const value = parseEnvValue(text);
-				const given = value?.kind === "lit" ? value.value : value?.kind === "host" ? (hostEnv(value.name) ?? "") : "";
+				const given =
+					value?.kind === "lit" ? value.value : value?.kind === "host" ? (hostEnv(value.name) ?? "") : "";
 				const bytes = new TextEncoder().encode(`${key}=${given}`).length + 1;
 				if (bytes <= LONGEST_ENTRY) continue;
 				const message = `the value is too long: ${bytes} bytes with its name, Linux takes ${LONGEST_ENTRY}`;

@@ -41,7 +41,11 @@ function footprint({ service, nodes }: Server): { need: number; have: number; su
 			return { need: tp * pp, have: gpus, sum: `${tp} × ${pp} against ${all}` };
 		case "data-parallel": {
 			const share = Math.ceil(n / count);
-			return { need: tp * pp * share, have: gpusPerNode, sum: `${tp} × ${pp} × ${share} per node against ${node}` };
+			return {
+				need: tp * pp * share,
+				have: gpusPerNode,
+				sum: `${tp} × ${pp} × ${share} per node against ${node}`,
+			};
 		}
 		case "gateway":
 			return { need: tp * pp * n, have: gpus, sum: `${tp} × ${pp} × ${n} against ${all}` };
@@ -54,7 +58,13 @@ function checkFootprint(server: Server, report: Report): void {
 	const { need, have, sum } = gpus;
 	if (need > have) {
 		const message = `needs ${need} GPUs, but has ${have} (tensor × pipeline × instances: ${sum})`;
-		report("error", "gpus-too-few", server.path, message, "lower the parallel sizes, or take more nodes or GPUs per node");
+		report(
+			"error",
+			"gpus-too-few",
+			server.path,
+			message,
+			"lower the parallel sizes, or take more nodes or GPUs per node",
+		);
 	} else {
 		const message = `uses ${need} of ${have} GPUs (${sum})`;
 		report("warning", "idle-gpus", server.path, message);
@@ -69,7 +79,8 @@ export const gpusFit: Rule = (config, report) => {
 /** Replicas spread evenly over nodes. */
 export const replicasEven: Rule = (config, report) => {
 	for (const { path, service, nodes } of vllmServers(config)) {
-		if (vllmShape(service, nodes) !== "data-parallel" || service.number_of_instances % nodes.count === 0) continue;
+		if (vllmShape(service, nodes) !== "data-parallel" || service.number_of_instances % nodes.count === 0)
+			continue;
 		const message = `${service.number_of_instances} instances do not divide evenly over ${nodes.count} nodes`;
 		const remedy = `use a multiple of ${nodes.count}, or use_ray_serve: true`;
 		report("error", "replicas-uneven", [...path, "number_of_instances"], message, remedy);

@@ -17,7 +17,13 @@ export const serviceNames: Rule = (config, report) => {
 		const shown = JSON.stringify(name);
 		const path = ["services", name];
 		if (name === "" || /[/\0-\x1f\x7f]/.test(name)) {
-			report("error", "service-name", path, `${shown} cannot be part of a file name`, "no slashes and line breaks");
+			report(
+				"error",
+				"service-name",
+				path,
+				`${shown} cannot be part of a file name`,
+				"no slashes and line breaks",
+			);
 		} else if (new TextEncoder().encode(name).length > LONGEST_NAME) {
 			report("error", "service-name", path, "the service name is too long", `at most ${LONGEST_NAME} bytes`);
 		} else if (name === "driver") {

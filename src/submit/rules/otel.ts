@@ -17,5 +17,11 @@ export const otelTelemetry: Rule = (config, report) => {
 	const { otel, driver } = config;
 	if (!otel.enabled || !otel.gym_telemetry || driver.gym_install !== null) return;
 	const message = "gym_telemetry (on by default) needs driver.gym_install";
-	report("error", "otel-telemetry", ["otel", "gym_telemetry"], message, "set driver.gym_install, or gym_telemetry: false");
+	report(
+		"error",
+		"otel-telemetry",
+		["otel", "gym_telemetry"],
+		message,
+		"set driver.gym_install, or gym_telemetry: false",
+	);
 };

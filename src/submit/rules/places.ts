@@ -24,7 +24,13 @@ export const imagesReadable: Rule = (config, report) => {
 			report("error", "image-dockerd", path, message, "push it to a registry, or make a .sqsh file of it");
 		} else if (/\.sqsh$/.test(container) && !container.includes("/")) {
 			const message = `${JSON.stringify(container)} is taken for an image of a registry`;
-			report("warning", "image-file", path, message, `for a file write its path, e.g. ./${container} or an absolute one`);
+			report(
+				"warning",
+				"image-file",
+				path,
+				message,
+				`for a file write its path, e.g. ./${container} or an absolute one`,
+			);
 		}
 	};
 	for (const [name, service] of config.services) {
@@ -45,6 +51,11 @@ export const containersUsed: Rule = (config, report) => {
 	if (compute.type !== "local") return;
 	for (const [name, service] of config.services) {
 		if (service.container === "") continue;
-		report("note", "container-ignored", ["services", name, "container"], "ignored: local jobs use no containers");
+		report(
+			"note",
+			"container-ignored",
+			["services", name, "container"],
+			"ignored: local jobs use no containers",
+		);
 	}
 };

@@ -20,7 +20,12 @@ const RAY_HEAD = 6379;
 /** The collector's own: OTLP in and its health check. */
 const COLLECTOR = [4317, 4318, 13133];
 
-function vllmListeners(config: SubmitConfig, path: Path, service: VllmConfig, perNode: boolean): readonly Listener[] {
+function vllmListeners(
+	config: SubmitConfig,
+	path: Path,
+	service: VllmConfig,
+	perNode: boolean,
+): readonly Listener[] {
 	const nodes = poolNodes(config, service.node_pool);
 	if (!nodes) return [];
 	const listener = (field: string, what: string, port: number, node = nodes.first): Listener => ({
@@ -30,7 +35,9 @@ function vllmListeners(config: SubmitConfig, path: Path, service: VllmConfig, pe
 		port,
 	});
 	if (perNode) {
-		return Array.from({ length: nodes.count }, (_, i) => listener("port", "server", service.port, nodes.first + i));
+		return Array.from({ length: nodes.count }, (_, i) =>
+			listener("port", "server", service.port, nodes.first + i),
+		);
 	}
 	const shape = vllmShape(service, nodes);
 	const server = listener("port", "server", service.port);
@@ -104,7 +111,8 @@ export const nodesWhole: Rule = (config, report) => {
 	const remedy = "add extra_args: {exclusive: true}";
 	const rays = [...config.services.values()].some((service) => service.type === "ray");
 	if (rays && config.driver.benchmarks.size > 1) {
-		const message = "jobs of several benchmarks may meet on one node, where their Ray heads fight for fixed ports";
+		const message =
+			"jobs of several benchmarks may meet on one node, where their Ray heads fight for fixed ports";
 		report("warning", "shared-node", path, message, remedy);
 	} else if (pools.length === 0 || pools.some((pool) => pool.gpus_per_node === null)) {
 		const message = "services listen on nodes that the job may share: another job can hold their ports";

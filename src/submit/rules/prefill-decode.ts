@@ -10,7 +10,9 @@ const TIERS = ["prefill", "decode"] as const;
 const SHORT_TIMEOUT = 600;
 
 /** A rule that looks at each vllm_pd service. */
-function eachPd(check: (name: string, service: VllmPdConfig, report: Report, at: Path, pools: readonly string[]) => void): Rule {
+function eachPd(
+	check: (name: string, service: VllmPdConfig, report: Report, at: Path, pools: readonly string[]) => void,
+): Rule {
 	return (config, report) => {
 		const pools = [...nodePools(config).keys()];
 		for (const [name, service] of config.services) {
@@ -38,7 +40,13 @@ export const tierPools = eachPd((_, service, report, at) => {
 	const pool = service.decode.node_pool;
 	if (pool !== null && pool === service.prefill.node_pool) {
 		const message = `both tiers are on pool ${JSON.stringify(pool)}: they share its GPUs and ports`;
-		report("warning", "tiers-share-pool", [...at, "decode", "node_pool"], message, "give each tier a pool of its own");
+		report(
+			"warning",
+			"tiers-share-pool",
+			[...at, "decode", "node_pool"],
+			message,
+			"give each tier a pool of its own",
+		);
 	}
 });
 
@@ -49,7 +57,13 @@ export const sideChannelsApart = eachPd((_, service, report, at) => {
 	const last = base + prefill.tensor_parallel_size * prefill.number_of_instances - 1;
 	if (last <= base) return;
 	const message = `prefill's workers use the side-channel ports ${base} to ${last} on the node where decode starts at ${base + 1}`;
-	report("warning", "side-channels-overlap", [...at, "nixl_side_channel_port"], message, "put the tiers on separate pools");
+	report(
+		"warning",
+		"side-channels-overlap",
+		[...at, "nixl_side_channel_port"],
+		message,
+		"put the tiers on separate pools",
+	);
 });
 
 /** The tiers' ranks meet on ports of their own. */
@@ -57,7 +71,13 @@ export const tierRpcPorts = eachPd((_, service, report, at) => {
 	const port = service.prefill.data_parallel_rpc_port;
 	if (port !== service.decode.data_parallel_rpc_port) return;
 	const message = `both tiers use port ${port}`;
-	report("error", "tier-rpc-port", [...at, "decode", "data_parallel_rpc_port"], message, "give decode another, or leave it out");
+	report(
+		"error",
+		"tier-rpc-port",
+		[...at, "decode", "data_parallel_rpc_port"],
+		message,
+		"give decode another, or leave it out",
+	);
 });
 
 /** With a server on every node, a tier's replicas are its nodes. */
@@ -65,7 +85,13 @@ export const tierServerPerNode = eachPd((_, service, report, at) => {
 	if (!service.server_per_node) return;
 	for (const tier of TIERS.filter((tier) => service[tier].number_of_instances !== 1)) {
 		const message = "with server_per_node a tier has one instance per node";
-		report("error", "tier-instances", [...at, tier, "number_of_instances"], message, "set it to 1, or leave it out");
+		report(
+			"error",
+			"tier-instances",
+			[...at, tier, "number_of_instances"],
+			message,
+			"set it to 1, or leave it out",
+		);
 	}
 });
 
@@ -74,7 +100,13 @@ export const routerOnFirstPool = eachPd((name, service, report, at, pools) => {
 	const [first] = pools;
 	if (service.node_pool === null || service.node_pool === first || !pools.includes(service.node_pool)) return;
 	const message = `the router of ${JSON.stringify(name)} must be on the first pool, ${JSON.stringify(first)}`;
-	report("error", "router-not-first", [...at, "node_pool"], message, "leave it out, or declare that pool first");
+	report(
+		"error",
+		"router-not-first",
+		[...at, "node_pool"],
+		message,
+		"leave it out, or declare that pool first",
+	);
 });
 
 /** Agentic benchmarks hold requests open for long. */
@@ -82,5 +114,11 @@ export const routerPatient = eachPd((_, service, report, at) => {
 	const seconds = service.request_timeout_secs;
 	if (seconds >= SHORT_TIMEOUT) return;
 	const message = `requests are cut off after ${seconds} s, which agentic benchmarks exceed`;
-	report("warning", "short-request-timeout", [...at, "request_timeout_secs"], message, "the default is a day");
+	report(
+		"warning",
+		"short-request-timeout",
+		[...at, "request_timeout_secs"],
+		message,
+		"the default is a day",
+	);
 });

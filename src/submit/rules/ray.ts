@@ -19,7 +19,13 @@ export const rayResourcesSpanned: Rule = (config, report) => {
 		if (service.type !== "ray") continue;
 		for (const pool of [...service.resources.keys()].filter((pool) => !service.node_pools.includes(pool))) {
 			const message = `pool ${JSON.stringify(pool)} is not among this service's node_pools`;
-			report("error", "ray-resources-pool", ["services", name, "resources", pool], message, "add it to node_pools");
+			report(
+				"error",
+				"ray-resources-pool",
+				["services", name, "resources", pool],
+				message,
+				"add it to node_pools",
+			);
 		}
 	}
 };

@@ -1,6 +1,7 @@
 /** Names that must exist elsewhere in the document. */
-import { nodePools, onlyCompute } from "../nodes.ts";
+
 import { didYouMean } from "../nearest.ts";
+import { nodePools, onlyCompute } from "../nodes.ts";
 import type { Path } from "../path.ts";
 import { POLICY_KEYS, policyWiring } from "../wiring.ts";
 import type { Rule } from "./report.ts";
@@ -33,7 +34,8 @@ export const poolsExist: Rule = (config, report) => {
 			check(service.prefill.node_pool, [...at, "prefill", "node_pool"]);
 			check(service.decode.node_pool, [...at, "decode", "node_pool"]);
 		}
-		if (service.type === "ray") for (const [i, pool] of service.node_pools.entries()) check(pool, [...at, "node_pools", i]);
+		if (service.type === "ray")
+			for (const [i, pool] of service.node_pools.entries()) check(pool, [...at, "node_pools", i]);
 	}
 };
 
@@ -42,7 +44,13 @@ export const policyExists: Rule = (config, report) => {
 	const { policy_model } = config.driver;
 	if (policy_model === null || config.services.has(policy_model)) return;
 	const message = `no service ${JSON.stringify(policy_model)} (services: ${list(config.services.keys())})`;
-	report("error", "policy-unknown", ["driver", "policy_model"], message, didYouMean(policy_model, config.services.keys()));
+	report(
+		"error",
+		"policy-unknown",
+		["driver", "policy_model"],
+		message,
+		didYouMean(policy_model, config.services.keys()),
+	);
 };
 
 /** A ray service serves no model: nothing can be wired. */

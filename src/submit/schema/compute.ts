@@ -1,7 +1,7 @@
 /** `compute`: the one cluster that the jobs run on. */
 import { z } from "zod";
-import { asObject, env, named, struct } from "./mapping.ts";
 import { checked } from "./issue.ts";
+import { asObject, env, named, struct } from "./mapping.ts";
 import { duration, line, variableName, whole } from "./scalar.ts";
 
 const directives = () =>
@@ -13,15 +13,23 @@ const nodePool = struct({
 	partition: line().describe("Slurm partition"),
 	nodes: whole(1).default(1).describe("Number of nodes"),
 	ntasks_per_node: whole(1).default(1).describe("Tasks per node"),
-	gpus_per_node: whole().nullable().default(null).describe("GPUs per node; also checked against what vLLM needs"),
+	gpus_per_node: whole()
+		.nullable()
+		.default(null)
+		.describe("GPUs per node; also checked against what vLLM needs"),
 	extra_args: directives(),
 });
 
 const hostname = checked(line(), (host) =>
-	/^-|\s/.test(host) ? { code: "bad-hostname", message: `${JSON.stringify(host)} is not a host name` } : undefined,
+	/^-|\s/.test(host)
+		? { code: "bad-hostname", message: `${JSON.stringify(host)} is not a host name` }
+		: undefined,
 );
 
-const walltime = duration().nullable().default(null).describe("Time limit of one job, Slurm's grammar; null: none asked for");
+const walltime = duration()
+	.nullable()
+	.default(null)
+	.describe("Time limit of one job, Slurm's grammar; null: none asked for");
 
 const slurm = z.strictObject({
 	type: z.literal("slurm").describe("A Slurm cluster"),
@@ -45,12 +53,14 @@ const local = z.strictObject({
 });
 
 /** The mapping of compute resources: exactly one. */
-export const compute = checked(named(z.preprocess(asObject, z.discriminatedUnion("type", [slurm, local]))), (entries) =>
-	entries.size === 1
-		? undefined
-		: {
-				code: "one-compute",
-				message: `there must be exactly one compute resource, found ${entries.size}`,
-				remedy: "one submit document is for one cluster; write a second document for another",
-			},
+export const compute = checked(
+	named(z.preprocess(asObject, z.discriminatedUnion("type", [slurm, local]))),
+	(entries) =>
+		entries.size === 1
+			? undefined
+			: {
+					code: "one-compute",
+					message: `there must be exactly one compute resource, found ${entries.size}`,
+					remedy: "one submit document is for one cluster; write a second document for another",
+				},
 ).describe("The cluster, under a name of your choice");

@@ -1,12 +1,15 @@
 /** `driver` and its benchmarks. */
 import { z } from "zod";
-import { asObject, env, freeMapping, mounts, named, struct } from "./mapping.ts";
 import { checked } from "./issue.ts";
+import { asObject, env, freeMapping, mounts, named, struct } from "./mapping.ts";
 import { duration, line, readSwitch, text, whole } from "./scalar.ts";
 
 const retries = z.strictObject({
 	max_retries: whole().default(3).describe("Resubmissions after failures that are not timeouts"),
-	max_walltime: duration().nullable().default(null).describe("Cap on the chain's total walltime; null: no cap"),
+	max_walltime: duration()
+		.nullable()
+		.default(null)
+		.describe("Cap on the chain's total walltime; null: no cap"),
 });
 
 const resumable = z
@@ -15,7 +18,9 @@ const resumable = z
 	.describe("Go on in a new job after a timeout or failure");
 
 const command = checked(text(), (script) =>
-	script.trim() === "" ? { code: "empty", message: "must not be empty", remedy: "leave the key out" } : undefined,
+	script.trim() === ""
+		? { code: "empty", message: "must not be empty", remedy: "leave the key out" }
+		: undefined,
 );
 
 const benchmark = struct({
@@ -41,9 +46,12 @@ const benchmarks = named(benchmark)
 		}
 		for (const name of entries.keys()) {
 			const shown = JSON.stringify(name);
-			if (TAKEN.has(name)) refuse(name, `a benchmark cannot be called ${shown}`, "its folder would clash; rename it");
-			else if (!/^[A-Za-z0-9._-]+$/.test(name)) refuse(name, `bad benchmark name ${shown}`, "letters, digits and . _ - only");
-			else if (name.length > LONGEST_NAME) refuse(name, "the benchmark name is too long", `at most ${LONGEST_NAME} characters`);
+			if (TAKEN.has(name))
+				refuse(name, `a benchmark cannot be called ${shown}`, "its folder would clash; rename it");
+			else if (!/^[A-Za-z0-9._-]+$/.test(name))
+				refuse(name, `bad benchmark name ${shown}`, "letters, digits and . _ - only");
+			else if (name.length > LONGEST_NAME)
+				refuse(name, "the benchmark name is too long", `at most ${LONGEST_NAME} characters`);
 		}
 	})
 	.describe("What is run, by name: each is a job of its own");
@@ -65,4 +73,3 @@ export const driver = struct({
 	env: env(),
 	mounts: mounts(),
 }).describe("What runs the benchmarks against the services");
-

@@ -10,7 +10,10 @@ export interface Failure {
 }
 
 /** Adds a check to a schema. `find` gives what is wrong with a value of the right type, or undefined. */
-export function checked<S extends z.ZodType>(schema: S, find: (value: z.output<S>) => Failure | undefined): S {
+export function checked<S extends z.ZodType>(
+	schema: S,
+	find: (value: z.output<S>) => Failure | undefined,
+): S {
 	return schema.superRefine((value, context) => {
 		const failure = find(value);
 		if (failure) context.addIssue({ code: "custom", message: failure.message, params: failure });

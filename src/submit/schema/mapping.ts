@@ -2,8 +2,8 @@
 import { z } from "zod";
 import type { Value } from "../config.ts";
 import { isVariableName, parseEnvValue } from "../env-value.ts";
-import { mountProblem } from "./mount.ts";
 import { checked } from "./issue.ts";
+import { mountProblem } from "./mount.ts";
 import { text } from "./scalar.ts";
 
 /** A `Map` as an object with the same keys (also `__proto__`, as a name only); anything else as it is. */
@@ -22,7 +22,8 @@ export function named<S extends z.ZodType>(value: S) {
 }
 
 const isValue = (value: unknown): value is Value => {
-	if (value instanceof Map) return [...value].every(([key, item]) => typeof key === "string" && isValue(item));
+	if (value instanceof Map)
+		return [...value].every(([key, item]) => typeof key === "string" && isValue(item));
 	if (Array.isArray(value)) return value.every(isValue);
 	return value === null || ["boolean", "number", "string"].includes(typeof value);
 };
@@ -55,7 +56,9 @@ export function env() {
 			context.addIssue({ code: "custom", path: [name], message, params });
 		}
 	});
-	return map.default(() => new Map()).describe("Environment: each value is lit:VALUE, host:VAR or runtime:VAR");
+	return map
+		.default(() => new Map())
+		.describe("Environment: each value is lit:VALUE, host:VAR or runtime:VAR");
 }
 
 /** `mounts`: Pyxis bind mounts. */

@@ -36,7 +36,12 @@ export function mountProblem(mount: string): Failure | undefined {
 	}
 	const parts = mount.split(":");
 	const { source, target } = parseMount(mount);
-	if (parts.length > 3 || parts.some((part) => part === "") || !source.startsWith("/") || !target.startsWith("/")) {
+	if (
+		parts.length > 3 ||
+		parts.some((part) => part === "") ||
+		!source.startsWith("/") ||
+		!target.startsWith("/")
+	) {
 		return {
 			code: "bad-mount",
 			message: `mount ${shown} is not src, src:dst or src:dst:flags with absolute paths`,

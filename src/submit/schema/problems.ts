@@ -27,13 +27,21 @@ function found(value: unknown, path: Path): string {
 	if (Array.isArray(value)) return "a list";
 	if (typeof value === "object") return "a mapping";
 	const kind = typeof value === "string" ? "text" : typeof value === "number" ? "the number" : "the value";
-	return path.includes("env") ? kind.replace(/^the (.*)/, "a $1") : `${kind} ${JSON.stringify(value)}`;
+	return path.includes("env")
+		? kind.replace(/^the (.*)/, "a $1")
+		: `${kind} ${typeof value === "number" ? value : JSON.stringify(value)}`;
 }
 
 function located(path: Path, code: string, message: string, remedy?: string): Located {
 	return {
 		path,
-		problem: { code, severity: "error", at: pathText(path), message, ...(remedy === undefined ? {} : { remedy }) },
+		problem: {
+			code,
+			severity: "error",
+			at: pathText(path),
+			message,
+			...(remedy === undefined ? {} : { remedy }),
+		},
 	};
 }
 
@@ -45,10 +53,18 @@ function wrongType(path: Path, expected: string, input: unknown): Located {
 }
 
 /** A union without a discriminator: the branch that failed below its root was meant, else none fits. */
-function union(issue: Extract<Issue, { code: "invalid_union" }>, path: Path, keys: KnownKeys): readonly Located[] {
-	const meant = issue.errors.find((branch) => !branch.some((i) => i.path.length === 0 && i.code === "invalid_type"));
+function union(
+	issue: Extract<Issue, { code: "invalid_union" }>,
+	path: Path,
+	keys: KnownKeys,
+): readonly Located[] {
+	const meant = issue.errors.find(
+		(branch) => !branch.some((i) => i.path.length === 0 && i.code === "invalid_type"),
+	);
 	if (meant) return meant.flatMap((inner) => fromIssue(inner, path, keys));
-	const kinds = issue.errors.flatMap((branch) => branch.map((i) => ("expected" in i ? String(i.expected) : "")));
+	const kinds = issue.errors.flatMap((branch) =>
+		branch.map((i) => ("expected" in i ? String(i.expected) : "")),
+	);
 	return [wrongType(path, kinds.map((kind) => EXPECTED[kind] ?? kind).join(" or "), issue.input)];
 }
 
@@ -61,7 +77,9 @@ function fromIssue(issue: Issue, above: Path, keys: KnownKeys): readonly Located
 		case "invalid_type":
 			return [wrongType(path, EXPECTED[issue.expected] ?? issue.expected, issue.input)];
 		case "unrecognized_keys":
-			return issue.keys.map((key) => located([...path, key], "unknown-key", "unknown field", didYouMean(key, keys(path))));
+			return issue.keys.map((key) =>
+				located([...path, key], "unknown-key", "unknown field", didYouMean(key, keys(path))),
+			);
 		case "too_small":
 		case "too_big": {
 			const limit = issue.code === "too_small" ? `at least ${issue.minimum}` : `at most ${issue.maximum}`;

@@ -32,7 +32,8 @@ export function port() {
 
 /** Reads what the peer takes for true or false; anything else comes back as it is. */
 export function readSwitch(value: unknown): unknown {
-	const word = typeof value === "number" ? String(value) : typeof value === "string" ? value.toLowerCase() : "";
+	const word =
+		typeof value === "number" ? String(value) : typeof value === "string" ? value.toLowerCase() : "";
 	return YES.has(word) ? true : NO.has(word) ? false : value;
 }
 
@@ -44,7 +45,9 @@ export function toggle() {
 /** Text, any. NUL is refused everywhere: no process can be given it. */
 export function text() {
 	return checked(z.string(), (value) =>
-		value.includes("\0") ? { code: "nul-in-value", message: "holds a NUL character, which no program can be given" } : undefined,
+		value.includes("\0")
+			? { code: "nul-in-value", message: "holds a NUL character, which no program can be given" }
+			: undefined,
 	);
 }
 
@@ -53,7 +56,11 @@ export function line() {
 	return checked(z.string(), (value) => {
 		if (value.trim() === "") return { code: "empty", message: "must not be empty" };
 		if (/[\0-\x08\x0a-\x1f\x7f\x85\u2028\u2029]/.test(value)) {
-			return { code: "line-break", message: "holds a line break or control character", remedy: "write it on one line" };
+			return {
+				code: "line-break",
+				message: "holds a line break or control character",
+				remedy: "write it on one line",
+			};
 		}
 		return undefined;
 	});
@@ -74,7 +81,8 @@ export function variableName() {
 
 /** A duration in Slurm's grammar, longer than nothing. A bare `90` in YAML is the text `90`: 90 minutes. */
 export function duration() {
-	const source = (value: unknown) => (typeof value === "number" && Number.isInteger(value) ? String(value) : value);
+	const source = (value: unknown) =>
+		typeof value === "number" && Number.isInteger(value) ? String(value) : value;
 	return z.preprocess(
 		source,
 		checked(z.string(), (value) => {

@@ -1,7 +1,7 @@
 /** `services`: vllm, vllm_pd and ray. */
 import { z } from "zod";
-import { asObject, env, mounts, named, struct } from "./mapping.ts";
 import { checked } from "./issue.ts";
+import { asObject, env, mounts, named, struct } from "./mapping.ts";
 import { amount, line, port, text, toggle, whole } from "./scalar.ts";
 
 /** Whether a service must name its container: not when the job runs as processes of this machine. */
@@ -11,7 +11,11 @@ const healthCheck = struct({
 	path: checked(line().default("/health"), (path) =>
 		/^\/\S*$/.test(path)
 			? undefined
-			: { code: "bad-health-path", message: `${JSON.stringify(path)} is not a path`, remedy: "start it with /" },
+			: {
+					code: "bad-health-path",
+					message: `${JSON.stringify(path)} is not a path`,
+					remedy: "start it with /",
+				},
 	).describe("Path that answers 200 when the service is ready"),
 	port: port().nullable().default(null).describe("Port to probe; default: the service's own"),
 	timeout_seconds: whole(1).default(60).describe("How long the service may take to answer"),
@@ -20,8 +24,14 @@ const healthCheck = struct({
 	.default(null)
 	.describe("Endpoint the job waits for before the benchmark starts");
 
-const nodePool = line().nullable().default(null).describe("Pool whose nodes the service runs on; null: the whole allocation");
-const servedModelName = line().nullable().default(null).describe("Name the model is served under; null: the model itself");
+const nodePool = line()
+	.nullable()
+	.default(null)
+	.describe("Pool whose nodes the service runs on; null: the whole allocation");
+const servedModelName = line()
+	.nullable()
+	.default(null)
+	.describe("Name the model is served under; null: the model itself");
 
 /** Fields of every service, apart from the container. */
 const common = () => ({
@@ -29,7 +39,9 @@ const common = () => ({
 	health_check: healthCheck,
 	env: env(),
 	mounts: mounts(),
-	pre_command: text().default("").describe("Shell statements run before the service's command, in the same shell"),
+	pre_command: text()
+		.default("")
+		.describe("Shell statements run before the service's command, in the same shell"),
 });
 
 const container = (containers: Containers) => {
@@ -57,7 +69,9 @@ const vllm = (containers: Containers) =>
 		model: line().describe("Model name or path"),
 		port: port().default(8000).describe("Port the server listens on"),
 		...vllmFields(),
-		data_parallel_rpc_port: port().default(13345).describe("Port on which data-parallel ranks of several nodes meet"),
+		data_parallel_rpc_port: port()
+			.default(13345)
+			.describe("Port on which data-parallel ranks of several nodes meet"),
 	});
 
 /** A tier: what it leaves out comes from the vllm_pd entry (`wiring.ts`). */
@@ -101,11 +115,18 @@ const ray = (containers: Containers) =>
 		node_pool: checked(z.unknown().default(null), (pool) =>
 			pool === null
 				? undefined
-				: { code: "ray-node-pool", message: "a ray service has no node_pool", remedy: "list its pools in node_pools" },
+				: {
+						code: "ray-node-pool",
+						message: "a ray service has no node_pool",
+						remedy: "list its pools in node_pools",
+					},
 		)
 			.transform(() => null)
 			.describe("Not for ray: see node_pools"),
-		node_pools: z.array(line()).default(() => []).describe("Pools the cluster spans; empty: one node"),
+		node_pools: z
+			.array(line())
+			.default(() => [])
+			.describe("Pools the cluster spans; empty: one node"),
 		port: port().default(6379).describe("Port of the head"),
 		resources: named(named(amount()))
 			.default(() => new Map())

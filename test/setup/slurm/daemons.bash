@@ -5,7 +5,7 @@ daemons() { net_names; say munged; say mariadbd; say slurmdbd; say slurmctld; no
 
 build() {
 	local flags=(-shared -fPIC -O2 -Wall -Wextra -Werror)
-	gcc "${flags[@]}" -o "$RUN/lib/spank-container.so.new" "$HERE/spank-container.c"
+	gcc "${flags[@]}" -o "$RUN/lib/spank-container.so.new" "$HERE/spank-container.c" "$HERE/slurm/image.c"
 	mv "$RUN/lib/spank-container.so.new" "$RUN/lib/spank-container.so"
 	[[ -f $RUN/lib/warp.so ]] || gcc "${flags[@]}" -o "$RUN/lib/warp.so" "$HERE/slurm/warp.c"
 	[[ -f $RUN/lib/oom ]] || gcc -O2 -Wall -o "$RUN/lib/oom" "$HERE/slurm/oom.c" -lslurm

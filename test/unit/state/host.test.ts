@@ -40,7 +40,6 @@ test("a repeated task stops when told to", async () => {
 			stop();
 			resolve();
 		});
-		host.sleep(60_000).catch(() => undefined);
 	});
 	expect(runs).toBe(1);
 });

@@ -155,6 +155,20 @@ describe("a place that cannot be read is an error, not empty", () => {
 	});
 });
 
+test("a place that cannot be written is an error and leaves no lock", async () => {
+	const { parent, directory, store } = await place();
+	await mkdir(directory);
+	await chmod(parent, 0o755);
+	await chmod(directory, 0o555);
+	await asOrdinaryUser(async () => {
+		const error = await problemOf(() => store.acquire("s", "apply", now), "failure", "state-unwritable");
+		expect(error.problems[0]!.message).toContain("EACCES");
+		expect(await store.read("s")).toBeNull();
+	});
+	await chmod(directory, 0o755);
+	expect((await store.acquire("s", "apply", now)).tookOver).toBeNull();
+});
+
 test("a file beside the stacks is no stack", async () => {
 	const { directory, store } = await written();
 	await writeFile(join(directory, "notes"), "");

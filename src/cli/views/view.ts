@@ -1,0 +1,84 @@
+/**
+ * What commands say, for people and as JSON. A command calls one `View` and does not know which; what is said
+ * is computed by pure functions, one file a command.
+ */
+import type { Plan } from "../../plan/plan.ts";
+import {
+	type ApplyOutcome,
+	type ApplySummary,
+	outcomeEvent,
+	outcomesText,
+	summaryEvent,
+	summaryText,
+} from "./apply.ts";
+import { EVENT_FORMAT, type Event, type Unstamped } from "./events.ts";
+import { printable } from "./layout.ts";
+import type { Paint } from "./paint.ts";
+import { planEvents, planText } from "./plan.ts";
+import type { ShowJob } from "./plan-action.ts";
+import { type ProblemsScreen, problemsEvents, problemsText } from "./problems.ts";
+import { type StatusScreen, statusEvents, statusText } from "./status.ts";
+
+/** Where text goes: `out` is stdout, `err` stderr. */
+export interface Sink {
+	readonly out: (text: string) => void;
+	readonly err: (text: string) => void;
+}
+
+export interface View {
+	plan(plan: Plan): void;
+	/** Apply begins to act. */
+	applyStart(stack: string, submit: number, cancel: number): void;
+	/** Something takes long: say every ten seconds what is waited for and how many seconds already. */
+	applyProgress(stack: string, step: string, elapsed: number): void;
+	applyOutcomes(outcomes: readonly ApplyOutcome[]): void;
+	applyComplete(summary: ApplySummary): void;
+	status(screen: StatusScreen): void;
+	/** The command cannot go on. */
+	problems(screen: ProblemsScreen): void;
+}
+
+export interface HumanOptions {
+	readonly paint: Paint;
+	readonly showJob: ShowJob;
+	/** Time of day of the cluster's epoch seconds, e.g. `14:20`. */
+	readonly clock: (epochSeconds: number) => string;
+}
+
+/** Screens for people: what a command answers on stdout, problems and waiting on stderr. */
+export function humanView(sink: Sink, options: HumanOptions): View {
+	return {
+		plan: (plan) => sink.out(planText(plan, options)),
+		applyStart: () => undefined,
+		applyProgress: (_stack, step, elapsed) => sink.err(`  ${printable(step)}: ${Math.round(elapsed)} s\n`),
+		applyOutcomes: (outcomes) => sink.out(outcomesText(outcomes, options)),
+		applyComplete: (summary) => sink.out(summaryText(summary)),
+		status: (screen) => sink.out(statusText(screen, options)),
+		problems: (screen) => sink.err(problemsText(screen, options.paint)),
+	};
+}
+
+export interface JsonOptions {
+	/** Version of this program. */
+	readonly gymfile: string;
+	/** Now, ISO 8601 in UTC. */
+	readonly now: () => string;
+}
+
+/** Events, one a line, all on stdout. Writes the `version` line at once. */
+export function jsonView(sink: Sink, options: JsonOptions): View {
+	const write = (event: Event) => sink.out(`${JSON.stringify(event)}\n`);
+	const emit = (events: readonly Unstamped[]) => {
+		for (const { type, ...fields } of events) write({ type, ts: options.now(), ...fields } as Event);
+	};
+	write({ type: "version", format: EVENT_FORMAT, gymfile: options.gymfile });
+	return {
+		plan: (plan) => emit(planEvents(plan)),
+		applyStart: (stack, submit, cancel) => emit([{ type: "apply_start", stack, submit, cancel }]),
+		applyProgress: (stack, step, elapsed) => emit([{ type: "apply_progress", stack, step, elapsed }]),
+		applyOutcomes: (outcomes) => emit(outcomes.map(outcomeEvent)),
+		applyComplete: (summary) => emit([summaryEvent(summary)]),
+		status: (screen) => emit(statusEvents(screen)),
+		problems: (screen) => emit(problemsEvents(screen)),
+	};
+}

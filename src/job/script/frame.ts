@@ -1,0 +1,123 @@
+/**
+ * The frame of a segment: traps, records, the one way to end, and the watch over the steps. Names begin with
+ * `gym_`, because a variable of the job's environment keeps its own name and value for `runtime:`.
+ */
+
+/** First lines of the script. A signal that comes before its trap would kill the script. */
+export const TRAPS = `gym_warned="" gym_why="" gym_name=""
+trap gym_warned=1 USR1
+trap 'gym_why=\${gym_why:-terminated}; exit 143' TERM`;
+
+/** Functions of every segment. */
+export const FRAME = `# Adds an event to the chain's journal: its name, and more of the JSON object.
+note() {
+	printf '{"job":%s,"at":%s,"event":"%s"%s}\\n' "$gym_id" "$(date +%s)" "$1" "\${2-}" >>chain.jsonl
+}
+
+# Ends the job: exit code, reason (one word), the service that it is about, and what to say.
+finish() {
+	gym_why=$2 gym_name=\${3-}
+	if [[ $gym_name ]]; then
+		printf 'gym: the service %s %s; its log is logs/%s-%s.log\\n' "$gym_name" "\${4-}" "$gym_name" "$gym_id" >&2
+	fi
+	exit "$1"
+}
+
+alive() { kill -0 "\${gym_pid[$1]}" 2>/dev/null; }
+
+any_alive() {
+	local name
+	for name in "\${!gym_pid[@]}"; do if alive "$name"; then return 0; fi; done
+	return 1
+}
+
+# Runs on every exit. The records come before anything slow: Slurm may be about to kill the script.
+end() {
+	local code=$? i steps=()
+	trap '' USR1 TERM INT
+	trap - EXIT
+	printf 'exit=%s why=%s at=%s name=%s\\n' "$code" "\${gym_why:-error}" "$(date +%s)" "$gym_name" >"ends/$gym_id.new" &&
+		mv "ends/$gym_id.new" "ends/$gym_id"
+	note end ",\\"exit\\":$code,\\"why\\":\\"\${gym_why:-error}\\",\\"name\\":\\"$gym_name\\""
+	rm -f .env
+	if any_alive; then
+		# TERM to every process of every step, a grace, then TERM to the sruns, which kills what is left.
+		mapfile -t steps < <(squeue -s -h -j "$gym_id" -o %i | grep -vE '[.](batch|extern)$')
+		((\${#steps[@]} == 0)) || scancel --signal=TERM "\${steps[@]}" 2>/dev/null
+		for ((i = 0; i < 50; i++)); do
+			any_alive || break
+			sleep 0.2
+		done
+		kill -TERM "\${gym_pid[@]}" 2>/dev/null
+		wait
+	fi
+	exit "$code"
+}
+
+# The mark of a cancelled chain is content of a file that always exists.
+stopped() { [[ -r control && $(<control) == *stop* ]]; }
+
+# Starts a step in the background: name of step and log, then the function that becomes its srun.
+launch() {
+	"$2" </dev/null >>"logs/$1-$gym_id.log" 2>&1 &
+	gym_pid[$1]=$!
+}
+
+# The comma-joined hosts of a range of nodes: first, count.
+hosts() {
+	local IFS=,
+	printf '%s' "\${gym_hosts[*]:$1:$2}"
+}
+
+# One address of a host that other hosts can use.
+address() {
+	local ip rest
+	while read -r ip rest; do
+		if [[ $ip != 127.* ]]; then
+			printf '%s' "$ip"
+			return
+		fi
+	done < <(getent ahostsv4 "$1")
+	printf '%s' "$1"
+}
+
+# A pause that a signal ends at once.
+pause() {
+	sleep "$1" &
+	wait "$!"
+}
+
+# Ends the job when a service has died.
+check_services() {
+	local service
+	for service in "\${gym_services[@]}"; do
+		alive "$service" || finish 1 service "$service" "has ended"
+	done
+}`;
+
+/** From the first step to the end of the driver. */
+export const WATCH = `gym_running="" gym_stop_by=""
+while alive driver; do
+	check_services
+	if [[ $gym_warned && ! $gym_stop_by ]]; then
+		# The time limit is near: whatever the driver returns now, the segment ends as a timeout.
+		printf 'stop\\n' >>"$gym_orders"
+		gym_why=timeout gym_stop_by=$(($(date +%s) + 90))
+		note warning
+	fi
+	if [[ $gym_stop_by ]]; then
+		(($(date +%s) < gym_stop_by)) || finish 85 timeout
+	elif [[ ! $gym_running ]] && healthy; then
+		check_services
+		note run
+		printf 'run\\n' >>"$gym_orders"
+		gym_running=1
+	fi
+	pause 2
+done
+wait "\${gym_pid[driver]}"
+gym_code=$?
+[[ ! $gym_stop_by ]] || finish 85 timeout
+((gym_code != 0)) || finish 0 finished
+check_services
+finish "$gym_code" driver`;
