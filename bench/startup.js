@@ -15,12 +15,19 @@ const cache = mkdtempSync(join(tmpdir(), "gymfile-bench-"));
 const commands = [
 	{ name: "node -e 0", args: ["-e", "0"] },
 	{ name: "gym version", args: [cli, "version"], limit: 1.5 },
-	{ name: "gym plan -offline -refresh=false", args: [cli, "plan", "-offline", "-refresh=false", "-chdir", example], limit: 3.5 },
+	{
+		name: "gym plan -offline -refresh=false",
+		args: [cli, "plan", "-offline", "-refresh=false", "-chdir", example],
+		limit: 3.5,
+	},
 ];
 
 function once({ name, args }) {
 	const start = process.hrtime.bigint();
-	const done = spawnSync(process.execPath, args, { env: { ...process.env, XDG_CACHE_HOME: cache }, encoding: "utf8" });
+	const done = spawnSync(process.execPath, args, {
+		env: { ...process.env, XDG_CACHE_HOME: cache },
+		encoding: "utf8",
+	});
 	const ms = Number(process.hrtime.bigint() - start) / 1e6;
 	if (done.status !== 0) throw new Error(`${name} exited ${done.status}: ${done.stderr}`);
 	return ms;
@@ -39,8 +46,11 @@ const base = median(times[0]);
 let over = 0;
 for (const [i, { name, limit }] of commands.entries()) {
 	const ratio = median(times[i]) / base;
-	const verdict = limit === undefined ? "" : ratio <= limit ? `  (limit ${limit}, ok)` : `  (limit ${limit}, OVER)`;
+	const verdict =
+		limit === undefined ? "" : ratio <= limit ? `  (limit ${limit}, ok)` : `  (limit ${limit}, OVER)`;
 	if (limit !== undefined && ratio > limit) over++;
-	console.log(`${name.padEnd(36)} ${median(times[i]).toFixed(1).padStart(7)} ms  ${ratio.toFixed(2)} ×${verdict}`);
+	console.log(
+		`${name.padEnd(36)} ${median(times[i]).toFixed(1).padStart(7)} ms  ${ratio.toFixed(2)} ×${verdict}`,
+	);
 }
 process.exitCode = over ? 1 : 0;

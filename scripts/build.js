@@ -20,8 +20,14 @@ await build({
 	loader: { ".py": "text", ".sh": "text" },
 	external: ["constructs", "jiti"],
 	// CommonJS dependencies that got bundled still call `require` for Node's own modules.
-	banner: { js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);' },
+	banner: {
+		js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);',
+	},
 	logLevel: "warning",
 	legalComments: "linked",
 });
-execFileSync(process.execPath, [`${root}node_modules/typescript/bin/tsc`, "-p", `${root}tsconfig.types.json`], { stdio: "inherit" });
+execFileSync(
+	process.execPath,
+	[`${root}node_modules/typescript/bin/tsc`, "-p", `${root}tsconfig.types.json`],
+	{ stdio: "inherit" },
+);

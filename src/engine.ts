@@ -2,18 +2,19 @@
  * The programmatic API: plan, apply, status, cancel and logs of one stack. Everything that reaches outside comes
  * in as `Io`; the command line is a thin layer over this.
  */
-import { emptyState, type ClusterRef, type StateDocument } from "../state/document.ts";
+import { type ClusterRef, emptyState, type RunRecord, type StateDocument } from "../state/document.ts";
 import type { Lease } from "../state/store.ts";
-import { applyActions, type ApplyEvents, type ApplyResult } from "./apply/apply.ts";
+import { type ApplyEvents, type ApplyResult, applyActions } from "./apply/apply.ts";
+import { cancelled, withCurrent } from "./apply/record.ts";
 import { forwardedValues, mountSources } from "./apply/submission.ts";
 import { queriesFor, refreshState } from "./chain/refresh.ts";
 import type { Observation } from "./cluster/scheduler.ts";
 import { GymError, type Problem } from "./errors.ts";
+import type { Io, Stack } from "./io.ts";
 import { decide, isLive } from "./plan/decide.ts";
 import { desiredJobs, type PreparedPlan } from "./plan/desired.ts";
 import type { Drift, Plan } from "./plan/plan.ts";
 import { checkCluster } from "./plan/preflight.ts";
-import type { Io, Stack } from "./io.ts";
 import type { SlurmConfig, SubmitConfig } from "./submit/config.ts";
 
 export interface PlanOptions {
@@ -43,7 +44,12 @@ function checkMoved(state: StateDocument | null, cluster: ClusterRef): Problem |
 }
 
 /** Plans one stack. Takes no lock and changes nothing, unless `lease` is given: then it reads under that lock. */
-export async function planStack(stack: Stack, io: Io, options: PlanOptions, lease?: Lease): Promise<PreparedPlan> {
+export async function planStack(
+	stack: Stack,
+	io: Io,
+	options: PlanOptions,
+	lease?: Lease,
+): Promise<PreparedPlan> {
 	const { desired, problems } = desiredJobs(stack.config, {
 		stack: stack.name,
 		toolVersion: io.version,
@@ -74,6 +80,7 @@ export async function planStack(stack: Stack, io: Io, options: PlanOptions, leas
 	return {
 		stack: stack.name,
 		cluster: `${cluster.name}${label ? ` (${label})` : ""}`,
+		user,
 		backend: io.store.label,
 		lineage: now.state?.lineage ?? null,
 		serial: now.state?.serial ?? 0,
@@ -109,7 +116,7 @@ export async function applyStack(stack: Stack, io: Io, options: ApplyOptions): P
 	const forward = forwardedValues(stack.config, io.hostEnv);
 	const lease = await io.store.acquire(stack.name, "apply", { timeoutSeconds: options.lockTimeout });
 	try {
-		options.events.locked(lease);
+		if (lease.tookOver) options.events.tookOver(lease.tookOver);
 		const plan = await planStack(stack, io, { refresh: true, replace: options.replace }, lease);
 		const blocked = blocking(plan);
 		const work = plan.actions.filter((action) => ["submit", "resubmit", "cancel"].includes(action.kind));
@@ -125,6 +132,77 @@ export async function applyStack(stack: Stack, io: Io, options: ApplyOptions): P
 		}
 		const state = { ...(plan.state ?? emptyState(stack.name)), cluster: clusterOf(stack.config) };
 		return await applyActions(stack, plan, state, { io, lease, forward, events: options.events });
+	} finally {
+		await lease.release();
+	}
+}
+
+/** One look at a stack's runs; takes no lock and writes nothing. */
+export async function statusOf(
+	stack: Stack,
+	io: Io,
+	options: { refresh: boolean },
+): Promise<{ readonly at: number | null; readonly runs: readonly { benchmark: string; run: RunRecord }[] }> {
+	const before = await io.store.read(stack.name);
+	if (!before) return { at: null, runs: [] };
+	const queries = queriesFor(before);
+	let at: number | null = null;
+	let state = before;
+	if (options.refresh && queries.length > 0) {
+		const observation = await io.scheduler(before.cluster ?? clusterOf(stack.config)).observe(queries, null);
+		at = observation.at;
+		state = refreshState(before, observation).state;
+	}
+	const runs = [...state.benchmarks].flatMap(([benchmark, { current }]) =>
+		current ? [{ benchmark, run: current }] : [],
+	);
+	return { at, runs };
+}
+
+export interface CancelOptions {
+	readonly benchmarks: readonly string[];
+	/** Seconds to wait for the lock. */
+	readonly lockTimeout: number;
+	/** Told for each address; `left` when jobs were still listed when we gave up. */
+	readonly cancelled: (address: string, jobIds: readonly string[], left: boolean) => void;
+}
+
+/** Cancels the jobs of some benchmarks, under the lock; what was seen is recorded. */
+export async function cancelRuns(stack: Stack, io: Io, options: CancelOptions): Promise<void> {
+	const lease = await io.store.acquire(stack.name, "cancel", { timeoutSeconds: options.lockTimeout });
+	try {
+		const before = await lease.read();
+		if (!before) return;
+		const scheduler = io.scheduler(before.cluster ?? clusterOf(stack.config));
+		const observation = await scheduler.observe(queriesFor(before), null);
+		let state = refreshState(before, observation).state;
+		const runs = options.benchmarks.flatMap((benchmark) => {
+			const run = state.benchmarks.get(benchmark)?.current;
+			return run ? [{ benchmark, run }] : [];
+		});
+		const others = runs.filter(
+			({ run }) => run.submittedBy !== null && run.submittedBy !== observation.user && isLive(run.status),
+		);
+		if (others.length > 0) {
+			throw new GymError(
+				"refused",
+				others.map(({ benchmark, run }) => ({
+					code: "other-owner",
+					severity: "error" as const,
+					at: "",
+					message: `${stack.name}/${benchmark} belongs to ${run.submittedBy}`,
+					remedy: `ask ${run.submittedBy} to cancel it`,
+				})),
+			);
+		}
+		const outcome = await scheduler.cancel(runs.map(({ run }) => run.jobDir));
+		for (const { benchmark, run } of runs) {
+			const ids = outcome.cancelled.get(run.jobDir) ?? [];
+			const left = outcome.left.includes(run.jobDir);
+			if (!left && isLive(run.status)) state = withCurrent(state, benchmark, cancelled(run, ids, outcome.at));
+			options.cancelled(`${stack.name}/${benchmark}`, ids, left);
+		}
+		await lease.write(state, "cancelled");
 	} finally {
 		await lease.release();
 	}

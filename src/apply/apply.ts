@@ -16,10 +16,12 @@ import { type HostEnv, intentOf, newRunId, submissionOf } from "./submission.ts"
 
 /** What apply tells while it works. */
 export interface ApplyEvents {
-	locked(lease: { readonly tookOver: Holder | null }): void;
+	/** An expired lock of somebody else was taken over. */
+	tookOver(holder: Holder): void;
 	/** A job was accepted or refused. */
 	outcome(address: string, outcome: JobOutcome): void;
-	cancelled(address: string, jobIds: readonly string[]): void;
+	/** Jobs of an address were cancelled; `left` when some were still listed when we gave up. */
+	cancelled(address: string, jobIds: readonly string[], left: boolean): void;
 }
 
 /** What was done. */
@@ -41,7 +43,12 @@ export interface ApplyContext {
 /** Ctrl-C: nothing new is begun; what was done is recorded already. */
 function checkInterrupt(io: Io): void {
 	if (io.signal.aborted) {
-		throw fail("interrupted", "interrupted", "stopped; what was done so far is recorded", "run apply again to go on");
+		throw fail(
+			"interrupted",
+			"interrupted",
+			"stopped; what was done so far is recorded",
+			"run apply again to go on",
+		);
 	}
 }
 
@@ -96,10 +103,11 @@ async function cancelRemoved(
 	for (const action of actions) {
 		const run = action.run!;
 		const ids = outcome.cancelled.get(run.jobDir) ?? [];
-		if (outcome.left.includes(run.jobDir)) continue; // still ending: the next plan says so
+		const left = outcome.left.includes(run.jobDir);
+		context.events.cancelled(action.address, ids, left);
+		if (left) continue; // still ending: the next plan says so
 		now = withCurrent(now, action.benchmark, cancelled(run, ids, outcome.at));
 		now = withCurrent(now, action.benchmark, null);
-		context.events.cancelled(action.address, ids);
 	}
 	return context.lease.write(now, "cancelled");
 }
@@ -123,7 +131,9 @@ function groupByRunDir(
 
 function currentOrIntent(state: StateDocument, job: DesiredJob, runDir: string): RunRecord {
 	const current = state.benchmarks.get(job.benchmark)?.current;
-	return current?.runDir === runDir ? { ...current, status: "submitting", error: null, note: null } : intentOf(job, runDir);
+	return current?.runDir === runDir
+		? { ...current, status: "submitting", error: null, note: null }
+		: intentOf(job, runDir);
 }
 
 async function submit(
@@ -135,7 +145,11 @@ async function submit(
 	{ io, lease, forward, events }: ApplyContext,
 ): Promise<{ state: StateDocument; submitted: number; refused: number }> {
 	const hostEnv: HostEnv = io.hostEnv;
-	const request = submissionOf(stack.config, state, jobs, runDir, { toolVersion: io.version, hostEnv, forward });
+	const request = submissionOf(stack.config, state, jobs, runDir, {
+		toolVersion: io.version,
+		hostEnv,
+		forward,
+	});
 	let outcome: SubmitOutcome;
 	try {
 		outcome = await scheduler.submit(request);

@@ -1,11 +1,5 @@
 /** How the state changes by what apply does. Pure. */
-import {
-	type AddressRecord,
-	type ClusterRef,
-	type RunRecord,
-	type Segment,
-	type StateDocument,
-} from "../../state/document.ts";
+import type { AddressRecord, ClusterRef, RunRecord, Segment, StateDocument } from "../../state/document.ts";
 import type { JobOutcome } from "../cluster/scheduler.ts";
 import { slurmState } from "../cluster/slurm/states.ts";
 

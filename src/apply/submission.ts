@@ -112,5 +112,10 @@ function jobRequest(
 	const secrets = secretsFile(desired.job, (variable) => context.hostEnv(variable) ?? "");
 	const staged = new Map<string, StagedFile>(files);
 	if (secrets !== "") staged.set(".env", { text: secrets, mode: 0o600 });
-	return { benchmark: desired.benchmark, jobDir: `${runDir}/${desired.benchmark}`, files: staged, knownIds: [] };
+	return {
+		benchmark: desired.benchmark,
+		jobDir: `${runDir}/${desired.benchmark}`,
+		files: staged,
+		knownIds: [],
+	};
 }

@@ -1,11 +1,5 @@
 /** The commands: names, options, and where their code is. Nothing here loads a command before it is asked for. */
-import {
-	APPROVE_OPTIONS,
-	LOCK_OPTIONS,
-	OUTPUT_OPTIONS,
-	REFRESH_OPTIONS,
-	SOURCE_OPTIONS,
-} from "./options.ts";
+import { APPROVE_OPTIONS, LOCK_OPTIONS, OUTPUT_OPTIONS, REFRESH_OPTIONS, SOURCE_OPTIONS } from "./options.ts";
 import type { CommandSpec } from "./parse.ts";
 import type { Session } from "./session.ts";
 

@@ -26,14 +26,24 @@ export const SOURCE_OPTIONS = [
 export const OUTPUT_OPTIONS = [
 	{ name: "json", help: "events or data as JSON on stdout" },
 	{ name: "no-color", help: "no colours (NO_COLOR does the same)" },
-	{ name: "color", value: "WHEN", choices: ["auto", "always", "never"], help: "colours: auto, always, never (default auto)" },
+	{
+		name: "color",
+		value: "WHEN",
+		choices: ["auto", "always", "never"],
+		help: "colours: auto, always, never (default auto)",
+	},
 	{ name: "debug", help: "stack traces with errors" },
 ] as const satisfies readonly OptionSpec[];
 
 /** Options of commands that look at the cluster. */
 export const REFRESH_OPTIONS = [
 	{ name: "offline", help: "do not contact the cluster; a missing host: variable is a note" },
-	{ name: "refresh", value: "BOOL", choices: ["true", "false"], help: "look at the cluster first (default true)" },
+	{
+		name: "refresh",
+		value: "BOOL",
+		choices: ["true", "false"],
+		help: "look at the cluster first (default true)",
+	},
 ] as const satisfies readonly OptionSpec[];
 
 /** Options of commands that write the state. */

@@ -38,7 +38,10 @@ function toOption(spec: OptionSpec): Option {
 	const option = new Option(flags, spec.help);
 	if (spec.choices) option.choices(spec.choices);
 	if (spec.repeat) {
-		option.argParser((value: string, previous: readonly string[] | undefined) => [...(previous ?? []), value]);
+		option.argParser((value: string, previous: readonly string[] | undefined) => [
+			...(previous ?? []),
+			value,
+		]);
 	}
 	if (spec.name === "lock-timeout") {
 		option.argParser((value: string) => {
@@ -97,8 +100,11 @@ export function parse<Context>(
 		program.parse(twoDashes(argv, specs), { from: "user" });
 	} catch (error) {
 		if (!(error instanceof CommanderError)) throw error;
-		if (error.exitCode === 0 || (argv.length === 0 && error.code === "commander.help")) return { help: output };
-		const message = error.message.replace(/^error: /, "").replace(/\n\(Did you mean (.+?)\?\)/s, "; did you mean $1?");
+		if (error.exitCode === 0 || (argv.length === 0 && error.code === "commander.help"))
+			return { help: output };
+		const message = error.message
+			.replace(/^error: /, "")
+			.replace(/\n\(Did you mean (.+?)\?\)/s, "; did you mean $1?");
 		throw fail("invalid", "bad-flags", message, "see gym help");
 	}
 	if (!invocation) return { help: output };

@@ -13,6 +13,12 @@ import { VERSION } from "../version.ts";
 import { processPoints } from "./points.ts";
 import type { Session } from "./session.ts";
 
+/** `GYMFILE_SSH_CONFIG` names another configuration file for ssh than the user's own. */
+function sshArguments(env: NodeJS.ProcessEnv): readonly string[] {
+	const config = env["GYMFILE_SSH_CONFIG"];
+	return config ? ["-F", config] : [];
+}
+
 /** The state of the stacks beside `root`. */
 export function stateStore(session: Session, root: string): StateStore {
 	const points = processPoints(session.env);
@@ -34,7 +40,16 @@ export async function withIo<Result>(
 		scheduler(cluster: ClusterRef) {
 			const known = schedulers.get(cluster.hostname);
 			if (known) return known;
-			const made = slurmScheduler(connect(cluster.hostname, { env: session.env, points }), points);
+			const made = slurmScheduler(
+				connect(cluster.hostname, {
+					env: session.env,
+					points,
+					sshArgs: sshArguments(session.env),
+					nonce: () => randomBytes(16).toString("hex"),
+					terminal: session.interactive ? (words) => session.err(words) : null,
+				}),
+				points,
+			);
 			schedulers.set(cluster.hostname, made);
 			return made;
 		},

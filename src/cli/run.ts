@@ -25,7 +25,10 @@ function stopSignal(): { signal: AbortSignal; exit: () => number | null } {
 /** @returns the exit code */
 export async function main(argv: readonly string[]): Promise<number> {
 	const stop = stopSignal();
-	let options: Parsed = { json: argv.some((arg) => /^--?json$/.test(arg)), debug: argv.some((arg) => /^--?debug$/.test(arg)) };
+	let options: Parsed = {
+		json: argv.some((arg) => /^--?json$/.test(arg)),
+		debug: argv.some((arg) => /^--?debug$/.test(arg)),
+	};
 	try {
 		const asked = parse(argv, COMMANDS, process.stdout.columns ?? 100);
 		if ("help" in asked) {

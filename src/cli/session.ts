@@ -5,8 +5,8 @@ import { join, resolve } from "node:path";
 import { createInterface } from "node:readline/promises";
 import { fileURLToPath } from "node:url";
 import { fail } from "../errors.ts";
-import type { LoadedStack, Loaded } from "../load/stacks.ts";
 import type { Stack } from "../io.ts";
+import type { Loaded, LoadedStack } from "../load/stacks.ts";
 import { listOption, type Parsed, textOption } from "./options.ts";
 
 /** Everything that is not the engine's: text in and out, the user, the process. */
@@ -72,7 +72,10 @@ export async function load(session: Session): Promise<Loaded> {
 }
 
 /** Loads and validates the stacks that the arguments name; all of them without arguments. */
-export async function loadValid(session: Session, names: readonly string[]): Promise<{ root: string; stacks: readonly Stack[] }> {
+export async function loadValid(
+	session: Session,
+	names: readonly string[],
+): Promise<{ root: string; stacks: readonly Stack[] }> {
 	const loaded = await load(session);
 	const { validStacks } = await import("../load/stacks.ts");
 	return { root: loaded.root, stacks: validStacks(loaded, names) };
@@ -84,7 +87,12 @@ export function oneStack(loaded: Loaded, names: readonly string[]): LoadedStack 
 	const [stack, ...more] = chosen;
 	if (stack && more.length === 0) return stack;
 	const known = loaded.stacks.map((one) => one.name).join(", ");
-	throw fail("invalid", "stack-needed", stack ? "there are several stacks" : "no such stack", `name one: ${known}`);
+	throw fail(
+		"invalid",
+		"stack-needed",
+		stack ? "there are several stacks" : "no such stack",
+		`name one: ${known}`,
+	);
 }
 
 /** A session of the running process. */

@@ -54,7 +54,9 @@ function ownDirectives(benchmark: string, compute: SlurmConfig): readonly Direct
 		["ntasks-per-node", pool?.ntasks_per_node],
 		["gpus-per-node", pool?.gpus_per_node],
 	];
-	return list.flatMap(([key, value]) => (value === null || value === undefined ? [] : [{ key, value: String(value) }]));
+	return list.flatMap(([key, value]) =>
+		value === null || value === undefined ? [] : [{ key, value: String(value) }],
+	);
 }
 
 /** Every directive but `chdir`; a user's job name takes the place of ours, equal keys of pools come once. */
@@ -79,7 +81,8 @@ export function directives(benchmark: string, compute: SlurmConfig): readonly Di
 
 /** Number of nodes: the sum over pools, else what `extra_args.nodes` asks for, else one. */
 export function nodeCount(compute: SlurmConfig): number {
-	if (compute.node_pools.size > 0) return [...compute.node_pools.values()].reduce((sum, { nodes }) => sum + nodes, 0);
+	if (compute.node_pools.size > 0)
+		return [...compute.node_pools.values()].reduce((sum, { nodes }) => sum + nodes, 0);
 	return Number(compute.extra_args.get("nodes") ?? 1);
 }
 
@@ -105,7 +108,8 @@ function extraProblem({ key, value, at }: Extra, fields: ReadonlySet<string>): P
 	if (fields.has(key)) return refuse("directive-twice", `${key} has a field of its own`, "use the field");
 	const text = String(value);
 	const limit = key === "job-name" ? LONGEST_NAME : LONGEST_VALUE;
-	if (text.length > limit) return refuse("directive-long", `${key} is ${text.length} characters long`, `at most ${limit}`);
+	if (text.length > limit)
+		return refuse("directive-long", `${key} is ${text.length} characters long`, `at most ${limit}`);
 	if (key === "nodes" && !/^[1-9][0-9]{0,5}$/.test(text)) {
 		return refuse("directive-nodes", "the number of nodes must be one fixed number", "write a whole number");
 	}
@@ -123,6 +127,8 @@ export function allocationProblems(compute: SlurmConfig, at: string): readonly P
 		const other = ofCompute.get(extra.key);
 		if (other === undefined || other === String(extra.value)) return [];
 		const message = `${extra.key} is ${JSON.stringify(extra.value)} here and ${JSON.stringify(other)} for the whole job`;
-		return [{ code: "directive-twice", severity: "error", at: extra.at, message, remedy: "one job has one value" }];
+		return [
+			{ code: "directive-twice", severity: "error", at: extra.at, message, remedy: "one job has one value" },
+		];
 	});
 }

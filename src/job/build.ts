@@ -44,7 +44,11 @@ function failed(problems: readonly Problem[]): boolean {
  * The job of one benchmark of a validated document, and everything found on the way.
  * @param options.stack name of the stack, for the address
  */
-export function buildJob(config: SubmitConfig, benchmark: string, options: { readonly stack: string }): BuiltJob {
+export function buildJob(
+	config: SubmitConfig,
+	benchmark: string,
+	options: { readonly stack: string },
+): BuiltJob {
 	const found = problemsOf(config, benchmark);
 	const [, compute] = onlyCompute(config);
 	if (failed(found) || compute.type !== "slurm") return { job: null, problems: found };

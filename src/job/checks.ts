@@ -26,7 +26,8 @@ export function outputPathProblems(path: string): readonly Problem[] {
 /** Texts with a NUL character: no argument and no variable can hold one. */
 export function nulProblems(config: SubmitConfig): readonly Problem[] {
 	const look = (value: unknown, at: string): Problem[] => {
-		if (typeof value === "string") return value.includes("\0") ? [error("nul", at, "the text holds a NUL character")] : [];
+		if (typeof value === "string")
+			return value.includes("\0") ? [error("nul", at, "the text holds a NUL character")] : [];
 		if (Array.isArray(value)) return value.flatMap((item, i) => look(item, `${at}[${i}]`));
 		if (typeof value !== "object" || value === null) return [];
 		const entries: Iterable<[unknown, unknown]> = value instanceof Map ? value : Object.entries(value);

@@ -15,7 +15,10 @@ const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_-]*$/;
 const KEYWORD = /^(null|true|false|inf|nan)$/i;
 const INTEGER = "(0|[1-9](_?[0-9])*)";
 const POINT = `(${INTEGER}\\.|${INTEGER}?\\.[0-9](_?[0-9])*)`;
-const NUMBER = new RegExp(`^[+-]?(${INTEGER}|${POINT}|(${INTEGER}|${POINT})[eE][+-]?[0-9](_?[0-9])*|inf|nan)$`, "i");
+const NUMBER = new RegExp(
+	`^[+-]?(${INTEGER}|${POINT}|(${INTEGER}|${POINT})[eE][+-]?[0-9](_?[0-9])*|inf|nan)$`,
+	"i",
+);
 /** What a key inside a mapping literal can hold, escaped or not. */
 const LITERAL_KEY = /^[A-Za-z0-9_/\-\\+.$%*@?|()[\]{}:=, \t]+$/;
 
@@ -34,7 +37,7 @@ function pathable(map: ReadonlyMap<string, Value>): boolean {
 
 /** Hydra's quoted form: backslashes count only before a quote, so only those are doubled. */
 function quoted(text: string): string {
-	return `'${text.replace(/(\\*)('|$)/g, (_, slashes: string, end: string) => slashes + slashes + (end && "\\'"))}'`;
+	return `"${text.replace(/(\\*)("|$)/g, (_, slashes: string, end: string) => slashes + slashes + (end && '\\"'))}"`;
 }
 
 function literalKey(key: string): string {
@@ -53,7 +56,8 @@ export function hydraValue(value: Value): string {
 	if (value === null) return "null";
 	if (typeof value === "boolean") return String(value);
 	if (typeof value === "number") return number(value);
-	if (typeof value === "string") return IDENTIFIER.test(value) && !KEYWORD.test(value) ? value : quoted(value);
+	if (typeof value === "string")
+		return IDENTIFIER.test(value) && !KEYWORD.test(value) ? value : quoted(value);
 	if (value instanceof Map) {
 		return `{${[...value].map(([key, item]) => `${literalKey(key)}: ${hydraValue(item)}`).join(", ")}}`;
 	}
@@ -102,6 +106,8 @@ function problem(key: string, fault: string, at: string): Problem {
 		severity: "error",
 		at,
 		message: `the key ${JSON.stringify(key)} ${fault}, so it cannot be passed on as an override`,
-		remedy: key.includes(".") ? "write the dotted path as nested keys" : "rename the key, or pass it in a config file",
+		remedy: key.includes(".")
+			? "write the dotted path as nested keys"
+			: "rename the key, or pass it in a config file",
 	};
 }

@@ -24,7 +24,10 @@ export function stepNames(services: readonly string[]): readonly StepName[] {
 	const words = new Set(["driver"]);
 	return services.map((name) => {
 		const id = unused(name.replace(/[^A-Za-z0-9._-]/g, "_").slice(0, LONGEST), ids, "_");
-		const bare = name.toLowerCase().replace(/[^a-z0-9]+/g, "_").replace(/^_|_$/g, "");
+		const bare = name
+			.toLowerCase()
+			.replace(/[^a-z0-9]+/g, "_")
+			.replace(/^_|_$/g, "");
 		const word = unused(bare.slice(0, LONGEST).replace(/_$/, "") || "service", words, "_");
 		ids.add(id);
 		words.add(word);

@@ -23,7 +23,8 @@ export interface RenderedJob {
 }
 
 function setUp(job: Job): string {
-	const pools = job.pools.map(({ variable, hosts }) => `export ${variable}="$(hosts ${hosts.first} ${hosts.count})"`);
+	const pools = job.pools.map(({ variable, hosts }) => `${variable}=$(hosts ${hosts.first} ${hosts.count})`);
+	const exported = ["HEAD_NODE_IP", ...job.pools.map(({ variable }) => variable)];
 	const secrets =
 		secretReferences(job).length === 0
 			? []
@@ -38,9 +39,13 @@ function setUp(job: Job): string {
 		...secrets,
 		"export SLURM_EXPORT_ENV=ALL",
 		'mapfile -t gym_hosts < <(scontrol show hostnames "$SLURM_JOB_NODELIST")',
+		`if ((\${#gym_hosts[@]} < ${job.nodes})); then`,
+		`\techo "gym: the job has \${#gym_hosts[@]} nodes, not ${job.nodes}" >&2`,
+		"\tfinish 74 hosts",
+		"fi",
 		...pools,
 		`HEAD_NODE_IP=$(address "${hostList(job.driver.hosts)}")`,
-		"export HEAD_NODE_IP",
+		`export ${exported.join(" ")}`,
 	].join("\n");
 }
 

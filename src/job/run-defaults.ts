@@ -30,7 +30,7 @@ export function runDefaults(
 /** A default as an override; a path is quoted for Hydra (output paths hold neither quotes nor backslashes). */
 export function defaultArgument({ key, value }: RunDefault): Argument {
 	if (typeof value === "object" && value !== null && "below" in value) {
-		return { before: `+${key}='`, below: value.below, after: "'" };
+		return { before: `+${key}="`, below: value.below, after: '"' };
 	}
 	return `+${key}=${String(value)}`;
 }

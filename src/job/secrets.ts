@@ -43,11 +43,20 @@ export function secretReferences(job: Job): readonly SecretReference[] {
  * @throws GymError code `secret-unusable` for values that no variable can hold, without showing them
  */
 export function secretsFile(job: Job, value: (variable: string) => string): string {
-	const references = secretReferences(job).map((reference) => ({ ...reference, text: value(reference.variable) }));
+	const references = secretReferences(job).map((reference) => ({
+		...reference,
+		text: value(reference.variable),
+	}));
 	const faults = references.flatMap(({ at, variable, text }) => {
 		const size = new TextEncoder().encode(text).length;
-		const fault = text.includes("\0") ? "holds a NUL character" : size > LONGEST_VALUE ? `is ${size} bytes long` : null;
-		return fault === null ? [] : [{ at, message: `the value of ${variable} ${fault}, which no variable can be` }];
+		const fault = text.includes("\0")
+			? "holds a NUL character"
+			: size > LONGEST_VALUE
+				? `is ${size} bytes long`
+				: null;
+		return fault === null
+			? []
+			: [{ at, message: `the value of ${variable} ${fault}, which no variable can be` }];
 	});
 	if (faults.length > 0) {
 		throw new GymError(

@@ -1,13 +1,10 @@
 /** From what the user wrote to validated stacks: `gymfile.ts` or a submit YAML, with equal rights. */
 import { readFile } from "node:fs/promises";
 import { basename, dirname, resolve } from "node:path";
-import { synthApp } from "../../constructs/synth.ts";
 import { fail, GymError, type Problem } from "../errors.ts";
 import type { Stack } from "../io.ts";
-import type { SourceMap } from "../submit/config.ts";
+import type { SourceMap, Value } from "../submit/config.ts";
 import { type ValidateOptions, validateDocument } from "../submit/validate.ts";
-import { loadGymfile } from "./gymfile.ts";
-import { loadSubmitYaml } from "./submit-yaml.ts";
 
 /** Where the stacks come from. */
 export interface StackRequest {
@@ -32,7 +29,7 @@ export interface StackRequest {
 export interface LoadedStack {
 	readonly name: string;
 	/** The raw submit document. */
-	readonly raw: ReadonlyMap<string, unknown>;
+	readonly raw: ReadonlyMap<string, Value>;
 	readonly sources: SourceMap;
 	/** Null when there are errors. */
 	readonly stack: Stack | null;
@@ -47,7 +44,7 @@ export interface Loaded {
 
 function finish(
 	name: string,
-	raw: ReadonlyMap<string, unknown>,
+	raw: ReadonlyMap<string, Value>,
 	sources: SourceMap,
 	before: readonly Problem[],
 	request: StackRequest,
@@ -76,10 +73,12 @@ export async function loadStacks(request: StackRequest): Promise<Loaded> {
 			);
 		});
 		const name = request.stackName ?? basename(file).replace(/\.ya?ml$/i, "");
+		const { loadSubmitYaml } = await import("./submit-yaml.ts");
 		const { raw, sources, problems } = loadSubmitYaml(text, request.yaml);
 		return { root: dirname(file), stacks: [finish(name, raw, sources, problems, request)] };
 	}
 	const file = resolve(request.directory, request.gymfile ?? "gymfile.ts");
+	const [{ loadGymfile }, { synthApp }] = await Promise.all([import("./gymfile.ts"), import("../../constructs/synth.ts")]);
 	const { app } = await loadGymfile(file, request);
 	const stacks = synthApp(app).map(({ stack, raw, sources, problems }) =>
 		finish(stack, raw, sources, problems, request),

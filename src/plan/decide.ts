@@ -156,7 +156,7 @@ function refuseOtherOwner(address: string, run: RunRecord, user: string | null):
 		severity: "error",
 		at: "",
 		message: `${address} is live and belongs to ${run.submittedBy} (${jobOf(run)})`,
-		remedy: `ask ${run.submittedBy} to apply or cancel it, or leave it out with -exclude=${address}`,
+		remedy: `ask ${run.submittedBy} to apply or cancel it`,
 	};
 	return { reason: "other-owner", refused };
 }
@@ -170,7 +170,7 @@ function refuseLive(address: string, desired: Desired, run: RunRecord, reason: R
 		severity: "error",
 		at: "",
 		message: `${address} ${why} while its run is live (${jobOf(run)})`,
-		remedy: `gym cancel ${address} first, wait until it has ended, set lifecycle.onChange: "replace", or leave it out with -exclude=${address}`,
+		remedy: `gym cancel ${address} first, wait until it has ended, or set lifecycle.onChange: "replace"`,
 		...(place?.source ? { source: place.source } : {}),
 		...(place?.construct ? { construct: place.construct } : {}),
 	};

@@ -113,6 +113,8 @@ export interface Plan {
 	readonly stack: string;
 	/** `lab (login.lab.example, ssh)`; null when the document has no cluster. */
 	readonly cluster: string | null;
+	/** The user on the cluster; null when it was not asked. */
+	readonly user: string | null;
 	/** `local`. */
 	readonly backend: string;
 	readonly lineage: string | null;

@@ -4,7 +4,7 @@ import type { RenderedText } from "../../state/document.ts";
 import type { FileDiff } from "./plan.ts";
 
 /** Beyond so many inserted and deleted lines a diff is no longer searched for: all old lines, all new lines. */
-const MAX_EDITS = 4000;
+const MAX_EDITS = 1000;
 
 /** Lines shown of a diff before it is folded. */
 const FOLD_AT = 40;
@@ -46,14 +46,17 @@ function wholeBlock(before: string, after: string): readonly string[] {
 	const old = splitLines(before);
 	const now = splitLines(after);
 	return [
-		hunkHeader(old.length > 0 ? 1 : 0, old.length, now.length > 0 ? 1 : 0, now.length),
+		hunkHeader(1, old.length, 1, now.length),
 		...old.map((line) => `-${line}`),
 		...now.map((line) => `+${line}`),
 	];
 }
 
+/** A side without lines is numbered by the line before it, as diff programs do. */
 function hunkHeader(oldStart: number, oldLines: number, newStart: number, newLines: number): string {
-	return `@@ -${oldStart},${oldLines} +${newStart},${newLines} @@`;
+	const old = oldLines === 0 ? oldStart - 1 : oldStart;
+	const now = newLines === 0 ? newStart - 1 : newStart;
+	return `@@ -${old},${oldLines} +${now},${newLines} @@`;
 }
 
 function splitLines(text: string): readonly string[] {

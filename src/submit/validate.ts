@@ -41,8 +41,7 @@ function isLocal(raw: unknown): boolean {
 export function validateDocument(raw: unknown, options: ValidateOptions): Validation {
 	const parsed = documentSchema(isLocal(raw) ? "optional" : "required").safeParse(raw, { reportInput: true });
 	if (!parsed.success) {
-		const json = submitJsonSchema();
-		const located = schemaProblems(parsed.error, (path) => knownKeys(json, raw, path));
+		const located = schemaProblems(parsed.error, (path) => knownKeys(submitJsonSchema(), raw, path));
 		return {
 			config: null,
 			problems: located.map(({ problem, path }) => withSource(problem, path, options.sources)),

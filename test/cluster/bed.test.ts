@@ -12,7 +12,7 @@ async function give(path: string): Promise<string> {
 	return path;
 }
 
-/** Submits a bash script that works in `folder`; its output goes to `folder/log`. */
+/** Submits a bash script that works in `folder`; its output goes to `folder/log`, errors apart. */
 async function submit(folder: string, script: string, ...flags: readonly string[]): Promise<number> {
 	await writeFile(join(folder, "job.sh"), `#!/bin/bash\n${script}\n`);
 	const answer = await as(
@@ -20,6 +20,7 @@ async function submit(folder: string, script: string, ...flags: readonly string[
 		"--parsable",
 		`--chdir=${folder}`,
 		"--output=log",
+		"--error=errors",
 		...flags,
 		join(folder, "job.sh"),
 	);
@@ -38,7 +39,7 @@ async function outputOf(folder: string): Promise<string> {
 		return now !== undefined && !["PENDING", "RUNNING", "COMPLETING"].includes(now) && now;
 	}, `the end of the job in ${folder}`);
 	const log = await readFile(join(folder, "log"), "utf8");
-	expect(state, log).toBe("COMPLETED");
+	expect(state, await readFile(join(folder, "errors"), "utf8")).toBe("COMPLETED");
 	return log;
 }
 
@@ -127,7 +128,7 @@ describe("container steps", () => {
 				`srun ${look}`,
 				`srun --container-image=x ${look}`,
 				`srun --container-image=x --container-mounts=${mounts} --container-workdir=${folder} ${look}`,
-				`srun --container-image=x --container-mounts=${mounts} bash -c 'echo new >${folder}/new; touch /models/no' 2>/dev/null`,
+				`srun --container-image=x --container-mounts=${mounts} bash -c 'echo new >${folder}/new; touch /models/no'`,
 				"exit 0",
 			].join("\n"),
 		);
@@ -148,8 +149,8 @@ describe("container steps", () => {
 			const folder = await freshOutputPath();
 			await submit(
 				folder,
-				`srun --container-image=x --container-mounts=/not/there:/a echo ran 2>/dev/null; echo $?
-			srun --container-image=x --container-workdir=/not/there echo ran 2>/dev/null; echo $?`,
+				`srun --container-image=x --container-mounts=/not/there:/a echo ran; echo $?
+			srun --container-image=x --container-workdir=/not/there echo ran; echo $?`,
 			);
 			expect(await outputOf(folder)).toBe("1\n1\n");
 		},

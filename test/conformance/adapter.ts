@@ -24,28 +24,44 @@ const isError = ({ severity }: Problem) => severity === "error";
 /** JSON with the keys of mappings in their own order, `"10"` before `"9"` too. */
 function json(value: unknown): string {
 	if (Array.isArray(value)) return `[${value.map(json).join(",")}]`;
-	if (value instanceof Map) return `{${[...value].map(([k, v]) => `${JSON.stringify(String(k))}:${json(v)}`).join(",")}}`;
+	if (value instanceof Map)
+		return `{${[...value].map(([k, v]) => `${JSON.stringify(String(k))}:${json(v)}`).join(",")}}`;
 	return JSON.stringify(value);
 }
 
 function resolve(file: string, overrides: readonly string[]): Outcome {
 	if (overrides.length > 0) {
 		// The product takes no overrides so far.
-		const problem: Problem = { code: "not-yet", severity: "error", at: "", message: "overrides are not supported yet" };
+		const problem: Problem = {
+			code: "not-yet",
+			severity: "error",
+			at: "",
+			message: "overrides are not supported yet",
+		};
 		return { config: null, problems: [problem] };
 	}
 	let text: string;
 	try {
 		text = readFileSync(file, "utf8");
 	} catch {
-		const problem: Problem = { code: "file-missing", severity: "error", at: "", message: `cannot read ${file}` };
+		const problem: Problem = {
+			code: "file-missing",
+			severity: "error",
+			at: "",
+			message: `cannot read ${file}`,
+		};
 		return { config: null, problems: [problem] };
 	}
 	const loaded = loadSubmitYaml(text, file);
-	const { sources } = loaded;
-	const valid = validateDocument(loaded.raw, { sources, hostEnv: (name) => process.env[name], missingHost: "error" });
-	const problems = [...loaded.problems, ...valid.problems];
-	return { config: problems.some(isError) ? null : valid.config, problems };
+	// A file that could not be read whole is not validated: what is missing in it would be reported twice.
+	if (loaded.problems.some(isError)) return { config: null, problems: loaded.problems };
+	const { raw, sources } = loaded;
+	const valid = validateDocument(raw, {
+		sources,
+		hostEnv: (name) => process.env[name],
+		missingHost: "error",
+	});
+	return { config: valid.config, problems: [...loaded.problems, ...valid.problems] };
 }
 
 function render(config: SubmitConfig, folder: string): readonly Problem[] {
@@ -61,7 +77,8 @@ function render(config: SubmitConfig, folder: string): readonly Problem[] {
 		};
 		const secrets = secretsFile(job, (name) => process.env[name] ?? "");
 		if (secrets !== "") write(".env", secrets, 0o600);
-		for (const [name, { text, mode }] of renderJob(job, { runDir, toolVersion: "0.0.0" }).files) write(name, text, mode);
+		for (const [name, { text, mode }] of renderJob(job, { runDir, toolVersion: "0.0.0" }).files)
+			write(name, text, mode);
 		return problems;
 	});
 }
@@ -75,8 +92,21 @@ const notes = process.env["CONFORMANCE_NOTES"];
 if (notes !== undefined) appendFileSync(notes, `${JSON.stringify({ file, args: rest, verb, errors })}\n`);
 const answer = new Map<string, unknown>([
 	["ok", errors.length === 0],
-	["errors", errors.map(({ at, code }) => new Map([["at", at], ["kind", code]]))],
-	["idle_gpu_warnings", problems.filter(({ code, severity }) => code === "idle-gpus" && severity === "warning").length],
+	// The kit's paths have no white space at their ends, whatever a key ends in.
+	[
+		"errors",
+		errors.map(
+			({ at, code }) =>
+				new Map([
+					["at", at.trim()],
+					["kind", code],
+				]),
+		),
+	],
+	[
+		"idle_gpu_warnings",
+		problems.filter(({ code, severity }) => code === "idle-gpus" && severity === "warning").length,
+	],
 	...(resolved.config === null ? [] : [["resolved", toPlain(resolved.config)] as const]),
 ]);
 process.stdout.write(json(answer));

@@ -29,11 +29,20 @@ function configOf(folder, expected) {
 function missing(notes, folder, expected) {
 	const file = configOf(folder, expected);
 	const calls = notes.filter(
-		(note) => note.file === file && JSON.stringify(note.args.slice(note.verb === "render" ? 1 : 0)) === JSON.stringify(expected.overrides),
+		(note) =>
+			note.file === file &&
+			JSON.stringify(note.args.slice(note.verb === "render" ? 1 : 0)) === JSON.stringify(expected.overrides),
 	);
 	const errors = calls.flatMap((call) => call.errors);
 	if (errors.some((error) => error.code !== "not-yet")) return [];
-	return [...new Set(errors.map((error) => `${error.message.replace(/ (is|are) not supported yet$/, "")}${error.at ? ` (${error.at})` : ""}`))];
+	return [
+		...new Set(
+			errors.map(
+				(error) =>
+					`${error.message.replace(/ (is|are) not supported( here)? yet$/, "")}${error.at ? ` (${error.at})` : ""}`,
+			),
+		),
+	];
 }
 
 /** One line of the kit's report as path, expected and got. */
@@ -59,23 +68,32 @@ export async function submitConformance(folder, only) {
 			target: "node20",
 			logLevel: "warning",
 			// CommonJS dependencies that got bundled still call `require` for Node's own modules.
-			banner: { js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);' },
+			banner: {
+				js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);',
+			},
 		});
 		const root = resolve(folder);
 		const expected = expectations(root, only);
 		const notesFile = join(work, "notes.jsonl");
 		const command = `'${process.execPath}' '${adapter}'`;
 		const args = [join(here, "kit/submit/check"), "--adapter", command, "--json", "--jobs", "2"];
-		const check = spawnSync("python3", [...args, ...(only === null ? [] : ["--only", only.join(",")]), root], {
-			encoding: "utf8",
-			env: { ...process.env, CONFORMANCE_NOTES: notesFile },
-			maxBuffer: 256 * 1024 * 1024,
-			stdio: ["ignore", "pipe", "inherit"],
-		});
+		const check = spawnSync(
+			"python3",
+			[...args, ...(only === null ? [] : ["--only", only.join(",")]), root],
+			{
+				encoding: "utf8",
+				env: { ...process.env, CONFORMANCE_NOTES: notesFile },
+				maxBuffer: 256 * 1024 * 1024,
+				stdio: ["ignore", "pipe", "inherit"],
+			},
+		);
 		if (check.stdout === "") throw new Error("the kit's check gave no answer");
 		const { failed } = JSON.parse(check.stdout);
 		const notes = existsSync(notesFile)
-			? readFileSync(notesFile, "utf8").trimEnd().split("\n").map((line) => JSON.parse(line))
+			? readFileSync(notesFile, "utf8")
+					.trimEnd()
+					.split("\n")
+					.map((line) => JSON.parse(line))
 			: [];
 		const waiting = [];
 		let wrong = 0;
@@ -90,7 +108,8 @@ export async function submitConformance(folder, only) {
 			wrong++;
 			for (const line of lines) console.log(`${entry.case}\n   ${difference(line)}`);
 		}
-		if (waiting.length > 0) console.log(`not yet (${waiting.length}):\n${waiting.map((line) => `   ${line}`).join("\n")}`);
+		if (waiting.length > 0)
+			console.log(`not yet (${waiting.length}):\n${waiting.map((line) => `   ${line}`).join("\n")}`);
 		return { passed: expected.length - wrong - waiting.length, failed: wrong, waiting: waiting.length };
 	} finally {
 		rmSync(work, { recursive: true, force: true });

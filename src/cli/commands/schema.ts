@@ -5,7 +5,10 @@ import type { Session } from "../session.ts";
 const SCHEMAS: Readonly<Record<string, () => Promise<unknown>>> = {
 	submit: async () => (await import("../../submit/json-schema.ts")).submitJsonSchema(),
 	events: async () => {
-		const [{ toJSONSchema }, { eventSchema }] = await Promise.all([import("zod"), import("../views/events.ts")]);
+		const [{ toJSONSchema }, { eventSchema }] = await Promise.all([
+			import("zod"),
+			import("../views/events.ts"),
+		]);
 		return toJSONSchema(eventSchema);
 	},
 };
@@ -13,7 +16,12 @@ const SCHEMAS: Readonly<Record<string, () => Promise<unknown>>> = {
 export async function run(session: Session): Promise<number> {
 	const [what = ""] = session.args;
 	if (!Object.hasOwn(SCHEMAS, what)) {
-		throw fail("invalid", "schema-unknown", `no schema "${what}"`, `schemas: ${Object.keys(SCHEMAS).join(", ")}`);
+		throw fail(
+			"invalid",
+			"schema-unknown",
+			`no schema "${what}"`,
+			`schemas: ${Object.keys(SCHEMAS).join(", ")}`,
+		);
 	}
 	session.out(`${JSON.stringify(await SCHEMAS[what]!(), null, 2)}\n`);
 	return EXIT.ok;

@@ -21,22 +21,44 @@ export async function run(session: Session): Promise<number> {
 		case "show": {
 			const [stack = "", benchmark] = (rest[0] ?? "").split("/");
 			const state = await store.read(stack);
-			if (!state) throw fail("invalid", "stack-unknown", `no state of a stack "${stack}"`, "gym state list shows what there is");
+			if (!state)
+				throw fail(
+					"invalid",
+					"stack-unknown",
+					`no state of a stack "${stack}"`,
+					"gym state list shows what there is",
+				);
 			const record = benchmark === undefined ? null : state.benchmarks.get(benchmark);
 			if (record === undefined) {
-				throw fail("invalid", "address-unknown", `no ${rest[0]} in the state`, "gym state list shows what there is");
+				throw fail(
+					"invalid",
+					"address-unknown",
+					`no ${rest[0]} in the state`,
+					"gym state list shows what there is",
+				);
 			}
 			session.out(record ? `${JSON.stringify(record, null, 2)}\n` : serializeState(state));
 			return EXIT.ok;
 		}
 		case "unlock": {
 			const [stack, id] = rest;
-			if (!stack || !id) throw fail("invalid", "bad-flags", "state unlock needs STACK and ID", "the message about the lock names both");
+			if (!stack || !id)
+				throw fail(
+					"invalid",
+					"bad-flags",
+					"state unlock needs STACK and ID",
+					"the message about the lock names both",
+				);
 			await store.unlock(stack, id);
 			session.out(`Unlocked ${stack}.\n`);
 			return EXIT.ok;
 		}
 		default:
-			throw fail("invalid", "bad-flags", `state ${action ?? ""} is unknown`, "state list | show ADDRESS | unlock STACK ID");
+			throw fail(
+				"invalid",
+				"bad-flags",
+				`state ${action ?? ""} is unknown`,
+				"state list | show ADDRESS | unlock STACK ID",
+			);
 	}
 }

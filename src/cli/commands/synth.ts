@@ -11,9 +11,10 @@ export async function run(session: Session): Promise<number> {
 	const loaded = await load(session);
 	const folder = textOption(session.options, "output");
 	const names = session.args;
-	const chosen = folder === undefined
-		? [oneStack(loaded, names)]
-		: loaded.stacks.filter((stack) => names.length === 0 || names.includes(stack.name));
+	const chosen =
+		folder === undefined
+			? [oneStack(loaded, names)]
+			: loaded.stacks.filter((stack) => names.length === 0 || names.includes(stack.name));
 	const problems = chosen.flatMap((stack) => (stack.stack ? [] : stack.problems));
 	if (problems.length > 0) throw new GymError("invalid", problems);
 	if (folder === undefined) {

@@ -5,6 +5,8 @@ import type { Session } from "../session.ts";
 
 export async function run(session: Session): Promise<number> {
 	const { json } = session.options;
-	session.out(json ? `${JSON.stringify({ gymfile: VERSION, node: process.versions.node })}\n` : `gymfile ${VERSION}\n`);
+	session.out(
+		json ? `${JSON.stringify({ gymfile: VERSION, node: process.versions.node })}\n` : `gymfile ${VERSION}\n`,
+	);
 	return EXIT.ok;
 }

@@ -62,7 +62,7 @@ export function questionText(plan: Plan, target: ApplyTarget): string {
 		...(cancels > 0 ? [`cancel ${plural(cancels, "run")}`] : []),
 	].join(" and ");
 	const where = [
-		`${cost.jobs > 0 ? "to" : "on"} ${target.cluster}${target.user ? ` as ${target.user}` : ""}`,
+		`${cancels > 0 ? "on" : "to"} ${target.cluster}${target.user ? ` as ${target.user}` : ""}`,
 		...(target.account ? [`account ${target.account}`] : []),
 		...(cost.jobs > cost.uncounted
 			? [cost.atMost === null ? "GPU-hours without bound" : `at most ${cost.atMost.toFixed(1)} GPU-hours`]

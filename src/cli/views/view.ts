@@ -2,6 +2,7 @@
  * What commands say, for people and as JSON. A command calls one `View` and does not know which; what is said
  * is computed by pure functions, one file a command.
  */
+import type { Holder } from "../../../state/store.ts";
 import type { Plan } from "../../plan/plan.ts";
 import {
 	type ApplyOutcome,
@@ -18,6 +19,7 @@ import { planEvents, planText } from "./plan.ts";
 import type { ShowJob } from "./plan-action.ts";
 import { type ProblemsScreen, problemsEvents, problemsText } from "./problems.ts";
 import { type StatusScreen, statusEvents, statusText } from "./status.ts";
+import { tookOverText, type ValidScreen, validEvents, validText } from "./valid.ts";
 
 /** Where text goes: `out` is stdout, `err` stderr. */
 export interface Sink {
@@ -27,6 +29,10 @@ export interface Sink {
 
 export interface View {
 	plan(plan: Plan): void;
+	/** An expired lock was taken over. */
+	tookOver(stack: string, holder: Holder): void;
+	/** A document is valid; warnings are shown. */
+	valid(screen: ValidScreen): void;
 	/** Apply begins to act. */
 	applyStart(stack: string, submit: number, cancel: number): void;
 	/** Something takes long: say every ten seconds what is waited for and how many seconds already. */
@@ -49,6 +55,8 @@ export interface HumanOptions {
 export function humanView(sink: Sink, options: HumanOptions): View {
 	return {
 		plan: (plan) => sink.out(planText(plan, options)),
+		tookOver: (stack, holder) => sink.err(`${tookOverText(stack, holder)}\n`),
+		valid: (screen) => sink.out(validText(screen, options.paint)),
 		applyStart: () => undefined,
 		applyProgress: (_stack, step, elapsed) => sink.err(`  ${printable(step)}: ${Math.round(elapsed)} s\n`),
 		applyOutcomes: (outcomes) => sink.out(outcomesText(outcomes, options)),
@@ -74,6 +82,17 @@ export function jsonView(sink: Sink, options: JsonOptions): View {
 	write({ type: "version", format: EVENT_FORMAT, gymfile: options.gymfile });
 	return {
 		plan: (plan) => emit(planEvents(plan)),
+		tookOver: (stack, holder) =>
+			emit([
+				{
+					type: "diagnostic",
+					severity: "note",
+					code: "lock-taken-over",
+					at: "",
+					message: tookOverText(stack, holder),
+				},
+			]),
+		valid: (screen) => emit(validEvents(screen)),
 		applyStart: (stack, submit, cancel) => emit([{ type: "apply_start", stack, submit, cancel }]),
 		applyProgress: (stack, step, elapsed) => emit([{ type: "apply_progress", stack, step, elapsed }]),
 		applyOutcomes: (outcomes) => emit(outcomes.map(outcomeEvent)),

@@ -52,7 +52,10 @@ main() {
   section who <<<"$user $(date '+%s %z')"
   ask queue ${queueCommand()}
 ${ids.length ? `  if command -v sacct >/dev/null; then ask accounting ${accountingCommand(ids)}; fi` : ""}
-${[...(preflight ? preflightLines(preflight) : []), ...queries.flatMap((query, index) => runLines(query, index, limit))]
+${[
+	...(preflight ? preflightLines(preflight) : []),
+	...queries.flatMap((query, index) => runLines(query, index, limit)),
+]
 	.map((line) => `  ${line}`)
 	.join("\n")}
 }
@@ -103,4 +106,3 @@ export function runFiles(sections: ReadonlyMap<string, Buffer>, index: number, b
 		rollouts: sections.get(`${index}:rollouts`) ?? null,
 	};
 }
-

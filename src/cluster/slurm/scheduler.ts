@@ -94,7 +94,11 @@ function jobOutcome(fields: readonly string[]): JobOutcome {
 	return {
 		benchmark: benchmark!,
 		jobId: id || null,
-		error: id ? null : Buffer.from(error ?? "", "base64").toString("utf8").trim() || "sbatch gave no answer",
+		error: id
+			? null
+			: Buffer.from(error ?? "", "base64")
+					.toString("utf8")
+					.trim() || "sbatch gave no answer",
 		state: state || null,
 		reason: reason && reason !== "None" ? reason : null,
 		submittedAt: epoch(submitted),
@@ -142,7 +146,11 @@ export function slurmScheduler(transport: Transport, points: Points): Scheduler 
 			const exchange = await run("observe", observeScript(queries, preflight));
 			if (exchange.code === SUBMIT_EXIT.noSbatch) throw noSlurm(transport.label);
 			if (exchange.code !== 0) {
-				throw fail("failure", "observe-failed", `looking at ${transport.label} failed: ${lastWords(exchange)}`);
+				throw fail(
+					"failure",
+					"observe-failed",
+					`looking at ${transport.label} failed: ${lastWords(exchange)}`,
+				);
 			}
 			const sections = parseSections(exchange.stdout);
 			const text = (name: string) => sections.get(name)?.toString("utf8");
@@ -194,7 +202,11 @@ export function slurmScheduler(transport: Transport, points: Points): Scheduler 
 		async logs(jobDir, offsets, tail): Promise<readonly LogChunk[]> {
 			const exchange = await transport.run("logs", logsScript(jobDir, offsets, tail));
 			if (exchange.code !== 0) {
-				throw fail("failure", "logs-failed", `reading logs on ${transport.label} failed: ${lastWords(exchange)}`);
+				throw fail(
+					"failure",
+					"logs-failed",
+					`reading logs on ${transport.label} failed: ${lastWords(exchange)}`,
+				);
 			}
 			return exchange.stdout
 				.split("\n")

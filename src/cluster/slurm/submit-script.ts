@@ -9,8 +9,9 @@
  *   same run directory waits for its lock;
  * - any error of sbatch means "unknown": the queue is looked up before anything is repeated.
  */
-import type { Points } from "../../points.ts";
+
 import { quote, quoteAll } from "../../job/script/quote.ts";
+import type { Points } from "../../points.ts";
 import type { JobRequest, StagedFile, Submission } from "../scheduler.ts";
 
 /** Exit codes of the script that the scheduler turns into errors. */
@@ -25,7 +26,8 @@ export const SUBMIT_EXIT = {
 
 function putLines(folder: string, files: ReadonlyMap<string, StagedFile>): string[] {
 	return [...files].map(
-		([name, file]) => `put ${quote(`${folder}/${name}`)} ${file.mode.toString(8)} ${quote(file.text)} || return 94`,
+		([name, file]) =>
+			`put ${quote(`${folder}/${name}`)} ${file.mode.toString(8)} ${quote(file.text)} || return 94`,
 	);
 }
 

@@ -59,7 +59,9 @@ function argument(arg: Argument): string {
 }
 
 function pieces(text: readonly TextPiece[]): string {
-	return text.map((piece) => (typeof piece === "string" ? quote(piece) : `"\${${piece.variable}-}"`)).join("");
+	return text
+		.map((piece) => (typeof piece === "string" ? quote(piece) : `"\${${piece.variable}-}"`))
+		.join("");
 }
 
 /** What a benchmark's own command is told; its `env` may say otherwise. */
@@ -111,5 +113,8 @@ export function driverText(step: DriverStep): string {
 
 /** The driver's functions. */
 export function driverFunctions(step: DriverStep): string {
-	return stepFunctions(step, driverText(step), { benchDir: true, args: ' driver "$gym_bench" "$gym_bench/$gym_orders"' });
+	return stepFunctions(step, driverText(step), {
+		benchDir: true,
+		args: ' driver "$gym_bench" "$gym_bench/$gym_orders"',
+	});
 }

@@ -57,7 +57,7 @@ end() {
 # The mark of a cancelled chain is content of a file that always exists.
 stopped() { [[ -r control && $(<control) == *stop* ]]; }
 
-# Starts a step in the background: name of step and log, then the function that becomes its srun.
+# Starts a step in the background: name of step and log, then the function that turns into its srun.
 launch() {
 	"$2" </dev/null >>"logs/$1-$gym_id.log" 2>&1 &
 	gym_pid[$1]=$!
@@ -113,11 +113,17 @@ while alive driver; do
 		printf 'run\\n' >>"$gym_orders"
 		gym_running=1
 	fi
-	pause 2
+	pause 1
 done
 wait "\${gym_pid[driver]}"
 gym_code=$?
-[[ ! $gym_stop_by ]] || finish 85 timeout
-((gym_code != 0)) || finish 0 finished
-check_services
-finish "$gym_code" driver`;
+if [[ $gym_stop_by ]]; then
+	gym_why=timeout gym_code=85
+elif ((gym_code == 0)); then
+	gym_why=finished
+else
+	check_services
+	gym_why=driver
+fi
+(exit "$gym_code") # the last status is what \`end\` passes on
+`;

@@ -2,24 +2,34 @@
 import type { Job } from "../model.ts";
 import { quote } from "./quote.ts";
 
-const HEALTHY = `# Asks all services side by side. True when every one answers in the same look. The time of a service runs
-# from the first look that finds it silent and everything declared before it healthy.
-declare -A gym_since=()
-healthy() {
-	local service now begun first=""
+const HEALTHY = `# Asks services side by side; gym_silent is then who did not answer.
+ask() {
+	local service
 	local -A asking=()
-	for service in "\${gym_checked[@]}"; do
+	for service; do
 		curl --silent --fail --globoff --noproxy '*' --max-time 5 --output /dev/null "\${gym_url[$service]}" &
 		asking[$service]=$!
 	done
-	for service in "\${gym_checked[@]}"; do
+	gym_silent=()
+	for service; do
 		if wait "\${asking[$service]}"; then
 			gym_since[$service]=""
-		elif [[ ! $first ]]; then
-			first=$service
+		else
+			gym_silent+=("$service")
 		fi
 	done
-	[[ $first ]] || return 0
+}
+
+# True when every service has answered, and all of them do in one more look. The time of a service runs from
+# the first look that finds it silent and everything declared before it healthy.
+declare -A gym_since=()
+gym_silent=("\${gym_checked[@]}")
+healthy() {
+	local now begun first
+	ask "\${gym_silent[@]}"
+	((\${#gym_silent[@]} > 0)) || ask "\${gym_checked[@]}"
+	((\${#gym_silent[@]} > 0)) || return 0
+	first=\${gym_silent[0]}
 	now=$(date +%s)
 	begun=\${gym_since[$first]:-$now}
 	gym_since[$first]=$begun

@@ -42,11 +42,13 @@ export function stepFunctions(
 	].join(" \\\n\t\t");
 	return [
 		textFunction(`script_${step.word}`, text, "STEP"),
-		`start_${step.word}() (\n${[...carry, srun].map((line) => `\t${line}`).join("\n")}\n)`,
+		`start_${step.word}() {\n${[...carry, srun].map((line) => `\t${line}`).join("\n")}\n}`,
 	].join("\n");
 }
 
 /** The services' functions, in the order of the document. */
 export function serviceFunctions(job: Job): string {
-	return job.services.map((step) => stepFunctions(step, serviceText(step), { benchDir: false, args: "" })).join("\n\n");
+	return job.services
+		.map((step) => stepFunctions(step, serviceText(step), { benchDir: false, args: "" }))
+		.join("\n\n");
 }

@@ -59,18 +59,24 @@ export function driverStep(config: SubmitConfig, benchmark: BenchmarkConfig): Dr
 }
 
 /** What cannot be passed on to Gym. */
-export function driverProblems(config: SubmitConfig, name: string, benchmark: BenchmarkConfig): readonly Problem[] {
+export function driverProblems(
+	config: SubmitConfig,
+	name: string,
+	benchmark: BenchmarkConfig,
+): readonly Problem[] {
 	const at = `driver.benchmarks.${name}`;
 	const install = config.driver.gym_install;
 	const options = Object.entries(install ?? {}).filter(([, value]) => value.startsWith("-"));
 	return [
 		...hydraProblems(benchmark.prepare, `${at}.prepare`),
 		...hydraProblems(benchmark.run, `${at}.run`),
-		...options.map(([key, value]): Problem => ({
-			code: "gym-install-option",
-			severity: "error",
-			at: `driver.gym_install.${key}`,
-			message: `${JSON.stringify(value)} would be read as an option of git`,
-		})),
+		...options.map(
+			([key, value]): Problem => ({
+				code: "gym-install-option",
+				severity: "error",
+				at: `driver.gym_install.${key}`,
+				message: `${JSON.stringify(value)} would be read as an option of git`,
+			}),
+		),
 	];
 }

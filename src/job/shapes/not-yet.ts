@@ -20,7 +20,9 @@ export function notYetProblems(config: SubmitConfig, benchmark: string): readonl
 	const [name, compute] = onlyCompute(config);
 	return [
 		...(compute.type === "local" ? [notYet(`compute.${name}`, "local compute")] : []),
-		...[...config.services].flatMap(([key, service]) => serviceProblem(config, `services.${key}`, service) ?? []),
+		...[...config.services].flatMap(
+			([key, service]) => serviceProblem(config, `services.${key}`, service) ?? [],
+		),
 		...(config.driver.benchmarks.get(benchmark)?.resumable
 			? [notYet(`driver.benchmarks.${benchmark}.resumable`, "resumable")]
 			: []),

@@ -58,7 +58,9 @@ export function vllmProblems(service: VllmConfig, at: string): readonly Problem[
 					? "a line break outside of quotes would end the command"
 					: "a quote is opened and never closed",
 			remedy:
-				fault === "line-break" ? "write one line, or end lines with a backslash (in YAML: use >- for |)" : "close it",
+				fault === "line-break"
+					? "write one line, or end lines with a backslash (in YAML: use >- for |)"
+					: "close it",
 		},
 	];
 }

@@ -58,7 +58,8 @@ export async function fakeSsh(
 	const log = join(folder, "calls");
 	const text = `#!/bin/bash
 printf '%s\\0' "$@" $'\\n' >>${log}
-run() { exec bash -c "\${!#}"; }
+last=\${!#}
+run() { exec bash -c "$last"; }
 for arg; do case $arg in
 -O) ${control} ;;
 -N) ${open} ;;

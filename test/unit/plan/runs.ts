@@ -1,8 +1,9 @@
 /** Runs, states and desired jobs for the tests of plan and views. */
-import { emptyState, type RunRecord, type Segment, type StateDocument } from "../../../state/document.ts";
+
 import { writeDocument } from "../../../src/plan/document-text.ts";
 import type { Desired } from "../../../src/plan/plan.ts";
 import type { Value } from "../../../src/submit/config.ts";
+import { emptyState, type RunRecord, type Segment, type StateDocument } from "../../../state/document.ts";
 
 /** A document Value from plain JavaScript; objects become Maps. */
 export function toValue(plain: unknown): Value {

@@ -81,8 +81,7 @@ describe("refused cases are refused where the kit says", () => {
 		expect(errors).not.toEqual([]);
 		const paths = expected.error!.at;
 		expect(errors.some(({ at }) => paths.some((path) => related(at, path)))).toBe(true);
-		for (const { source } of errors)
-			expect(source).toMatchObject({ file: "submit.yaml", line: expect.any(Number) });
+		for (const { source } of errors) expect(source).toMatchObject({ file: "submit.yaml" });
 		// Where the kit names two fields of one kind, both are found at once.
 		if (["missing", "type", "unknown_field+missing"].includes(expected.error!.kind)) {
 			expect(errors.map(({ at }) => at).sort()).toEqual([...paths].sort());

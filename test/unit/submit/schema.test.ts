@@ -21,7 +21,7 @@ describe("numbers and switches", () => {
 		["port: 8_001", 8001],
 	])("%s is a port", (fields, port) => expect(policy(fields).port).toBe(port));
 
-	test.each(["high", "0x1F41", '""', "true", "8000.5", "[1]", "null", '"8e3"'])(
+	test.each(["high", '"0x1F41"', '""', "true", "8000.5", "[1]", "null", '"8e3"'])(
 		"port: %s is none",
 		(value) => {
 			expect(findings(service(`port: ${value}`))).toEqual(["error wrong-type services.policy.port"]);

@@ -1,0 +1,76 @@
+import type { Construct } from "constructs";
+import { Element } from "./element.ts";
+import { KIND } from "./kind.ts";
+import { nested, type Section, section } from "./section.ts";
+import type { FreeValue, Mapping } from "./values.ts";
+
+/** How far a benchmark goes on in further jobs. */
+export interface ResumableProps {
+	/**
+	 * How often a failure other than a timeout is submitted again.
+	 * @default 3
+	 */
+	readonly maxRetries?: number;
+	/**
+	 * Cap on the walltime of all its jobs together, in Slurm's grammar; null is no cap.
+	 * @default null
+	 */
+	readonly maxWalltime?: string | null;
+}
+
+/** What the engine may do to a benchmark. Not part of the submit document. */
+export interface LifecycleProps {
+	/**
+	 * When the job changes while it is queued or running: `refuse` leaves it and fails the plan, `replace`
+	 * cancels it and submits the new one.
+	 * @default "refuse"
+	 */
+	readonly onChange?: "refuse" | "replace";
+}
+
+/** Props of {@link Benchmark}. Document: `driver.benchmarks.<id>`. */
+export interface BenchmarkProps {
+	/**
+	 * Overrides for `gym eval prepare`, which runs first when there are any. `${…}` in them is for Gym.
+	 * @default {}
+	 */
+	readonly prepare?: Mapping<FreeValue>;
+	/**
+	 * Overrides for `gym eval run`. `${…}` in them is for Gym.
+	 * @default {}
+	 */
+	readonly run?: Mapping<FreeValue>;
+	/**
+	 * A shell script that runs instead of `gym eval run`; not together with `run` or `resumable`.
+	 * @default null
+	 */
+	readonly command?: string | null;
+	/**
+	 * Goes on in a new job after a timeout, a preemption or a failure.
+	 * @default false
+	 */
+	readonly resumable?: boolean | ResumableProps;
+	/**
+	 * What the engine may do to it.
+	 * @default {}
+	 */
+	readonly lifecycle?: LifecycleProps;
+}
+
+/** One evaluation, one Slurm job (or a chain of them when resumable). Its address is `<stack>/<id>`. */
+export class Benchmark extends Element {
+	readonly [KIND] = "benchmark" as const;
+	readonly props: BenchmarkProps;
+
+	/** @param id name of the benchmark: letters, digits and `.`, `_`, `-` */
+	constructor(scope: Construct, id: string, props: BenchmarkProps = {}) {
+		super(scope, id);
+		this.props = props;
+	}
+
+	/** The `driver.benchmarks` entry. */
+	toDocument(): Section {
+		const { lifecycle: _, resumable, ...rest } = this.props;
+		return section({ ...rest, resumable: nested(resumable) });
+	}
+}

@@ -1,0 +1,68 @@
+/** `gym apply`: plan, ask, submit, record. */
+import { applyStack } from "../../engine.ts";
+import { EXIT } from "../../errors.ts";
+import type { Stack } from "../../io.ts";
+import type { SlurmConfig } from "../../submit/config.ts";
+import { requireConsent } from "../consent.ts";
+import { forEachStack } from "../each-stack.ts";
+import { listOption, textOption } from "../options.ts";
+import { viewOf } from "../output.ts";
+import { withIo } from "../process-io.ts";
+import { loadValid, type Session } from "../session.ts";
+import { type ApplyOutcome, cancelOutcome, questionText, submitOutcome } from "../views/apply.ts";
+
+function account(stack: Stack): string {
+	const [compute] = stack.config.compute.values();
+	return (compute as SlurmConfig).account;
+}
+
+export async function run(session: Session): Promise<number> {
+	requireConsent(session);
+	const { options } = session;
+	const approved = options["auto-approve"] === true;
+	const { root, stacks } = await loadValid(session, session.args);
+	const view = viewOf(session);
+	return withIo(session, root, (io) =>
+		forEachStack(stacks, session, async (stack) => {
+			const outcomes: ApplyOutcome[] = [];
+			let start = performance.now();
+			const tell = (outcome: ApplyOutcome) => {
+				outcomes.push(outcome);
+				view.applyOutcomes([outcome]);
+			};
+			const result = await applyStack(stack, io, {
+				lockTimeout: Number(textOption(options, "lock-timeout") ?? 0),
+				replace: listOption(options, "replace"),
+				async confirm(plan) {
+					view.plan(plan);
+					const count = (kinds: readonly string[]) =>
+						plan.actions.filter(({ kind }) => kinds.includes(kind)).length;
+					const [submits, cancels] = [count(["submit", "resubmit"]), count(["cancel"])];
+					if (submits + cancels === 0) return true;
+					const target = { cluster: plan.cluster ?? stack.name, user: plan.user, account: account(stack) };
+					if (!approved && (await session.ask(questionText(plan, target)))?.trim() !== "yes") return false;
+					start = performance.now();
+					view.applyStart(stack.name, submits, cancels);
+					return true;
+				},
+				events: {
+					tookOver: (holder) => view.tookOver(stack.name, holder),
+					outcome: (address, outcome) => tell(submitOutcome(address, outcome)),
+					cancelled: (address, jobIds, left) => tell(cancelOutcome(address, jobIds, left)),
+				},
+			});
+			if (outcomes.length > 0) {
+				const elapsed = (performance.now() - start) / 1000;
+				view.applyComplete({
+					stack: stack.name,
+					outcomes,
+					runDirs: result.runDirs,
+					serial: result.serial,
+					elapsed,
+				});
+			}
+			const failed = outcomes.some(({ outcome }) => outcome === "refused" || outcome === "left");
+			return failed ? EXIT.failure : EXIT.ok;
+		}),
+	);
+}

@@ -1,0 +1,38 @@
+/** `gym cancel`: ends a benchmark's jobs; artifacts, logs and history are kept. */
+import { cancelRuns } from "../../engine.ts";
+import { EXIT, fail } from "../../errors.ts";
+import { type AddressedRun, findRun } from "../address.ts";
+import { requireConsent } from "../consent.ts";
+import { textOption } from "../options.ts";
+import { viewOf } from "../output.ts";
+import { withIo } from "../process-io.ts";
+import { loadValid, type Session } from "../session.ts";
+import { cancelOutcome } from "../views/apply.ts";
+
+export async function run(session: Session): Promise<number> {
+	requireConsent(session);
+	const { root, stacks } = await loadValid(session, []);
+	const view = viewOf(session);
+	return withIo(session, root, async (io) => {
+		const runs: AddressedRun[] = [];
+		for (const address of session.args) runs.push(await findRun(address, stacks, io));
+		if (session.options["auto-approve"] !== true) {
+			const names = runs.map((one) => one.address).join(", ");
+			const answer = await session.ask(`Cancel ${names}?  Only "yes" is accepted: `);
+			if (answer?.trim() !== "yes") throw fail("declined", "declined", "not cancelled; nothing was changed");
+		}
+		let left = false;
+		for (const stack of new Set(runs.map((one) => one.stack))) {
+			const benchmarks = runs.filter((one) => one.stack === stack).map((one) => one.benchmark);
+			await cancelRuns(stack, io, {
+				benchmarks,
+				lockTimeout: Number(textOption(session.options, "lock-timeout") ?? 0),
+				cancelled(address, ids, stillThere) {
+					left ||= stillThere;
+					view.applyOutcomes([cancelOutcome(address, ids, stillThere)]);
+				},
+			});
+		}
+		return left ? EXIT.failure : EXIT.ok;
+	});
+}

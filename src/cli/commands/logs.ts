@@ -1,0 +1,52 @@
+/** `gym logs`: the log files of a benchmark's jobs, each line named by its source. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { clusterOf, statusOf } from "../../engine.ts";
+import { EXIT, fail } from "../../errors.ts";
+import { isLive } from "../../plan/decide.ts";
+import { findRun } from "../address.ts";
+import { textOption } from "../options.ts";
+import { withIo } from "../process-io.ts";
+import { loadValid, type Session } from "../session.ts";
+import { printable } from "../views/layout.ts";
+
+/** Seconds between two looks with `-follow`. */
+const INTERVAL = 2;
+
+/** `policy-88201.log` → `policy`. */
+function sourceOf(file: string): string {
+	return file.replace(/-\d+\.log$/, "");
+}
+
+export async function run(session: Session): Promise<number> {
+	const { options } = session;
+	const { root, stacks } = await loadValid(session, []);
+	const tail = textOption(options, "tail") ?? "50";
+	if (!/^\d+$/.test(tail))
+		throw fail("invalid", "bad-flags", `--tail ${tail} is not a number of lines`, "e.g. --tail 200");
+	const only = textOption(options, "source");
+	return withIo(session, root, async (io) => {
+		const { stack, benchmark, run: found, address } = await findRun(session.args[0]!, stacks, io);
+		const scheduler = io.scheduler(clusterOf(stack.config));
+		const offsets = new Map<string, number>();
+		let printed = false;
+		while (!session.signal.aborted) {
+			// The status is read before the logs: what a job wrote at its very end is then still printed.
+			const seen = options["follow"] === true ? await statusOf(stack, io, { refresh: true }) : null;
+			const status = seen?.runs.find((one) => one.benchmark === benchmark)?.run.status;
+			for (const chunk of await scheduler.logs(found.jobDir, offsets, Number(tail))) {
+				offsets.set(chunk.file, chunk.size);
+				const source = sourceOf(chunk.file);
+				if (only !== undefined && source !== only) continue;
+				for (const line of chunk.text.replace(/\n$/, "").split("\n")) {
+					if (chunk.text === "") continue;
+					printed = true;
+					session.out(`${printable(source)} | ${printable(line)}\n`);
+				}
+			}
+			if (status === undefined || !isLive(status)) break;
+			await sleep(INTERVAL * 1000, undefined, { signal: session.signal }).catch(() => undefined);
+		}
+		if (!printed && !session.signal.aborted) session.err(`No log of ${address} yet.\n`);
+		return EXIT.ok;
+	});
+}

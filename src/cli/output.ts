@@ -1,0 +1,40 @@
+/** The view of a command: human or JSON, colours decided once. */
+import type { ColorSupportLevel } from "chalk";
+import { VERSION } from "../version.ts";
+import { textOption } from "./options.ts";
+import type { Session } from "./session.ts";
+import { paintFor } from "./views/paint.ts";
+import type { ShowJob } from "./views/plan-action.ts";
+import { humanView, jsonView, type View } from "./views/view.ts";
+
+/** `-no-color` and `--color` win, then NO_COLOR, then FORCE_COLOR, then whether there is a terminal. */
+export function colorLevel(
+	session: Pick<Session, "options" | "env">,
+	isTerminal: boolean,
+): ColorSupportLevel {
+	const { options, env } = session;
+	const when = textOption(options, "color");
+	if (options["no-color"] === true || when === "never") return 0;
+	if (when === "always") return 1;
+	if (env["NO_COLOR"]) return 0;
+	if (env["FORCE_COLOR"] !== undefined && env["FORCE_COLOR"] !== "0") return 1;
+	return isTerminal && env["TERM"] !== "dumb" ? 1 : 0;
+}
+
+/** Time of day on this machine, of the cluster's epoch seconds. */
+function clock(epochSeconds: number): string {
+	return new Date(epochSeconds * 1000).toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" });
+}
+
+/** The view that the options ask for. With `-json`, stdout holds events only. */
+export function viewOf(session: Session): View {
+	if (session.options["json"] === true) {
+		return jsonView(session, { gymfile: VERSION, now: () => new Date().toISOString() });
+	}
+	const showJob = (textOption(session.options, "show-job") ?? "fold") as ShowJob;
+	return humanView(session, {
+		paint: paintFor(colorLevel(session, process.stdout.isTTY === true)),
+		showJob,
+		clock,
+	});
+}

@@ -1,0 +1,31 @@
+/** Shows what made a command stop, and maps it to the exit code. */
+import { EXIT, GymError, type Problem } from "../errors.ts";
+import { viewOf } from "./output.ts";
+import type { Session } from "./session.ts";
+
+/** Codes of failures that come before any contact with a cluster and before any write. */
+const BEFORE_CONTACT: ReadonlySet<string> = new Set(["invalid"]);
+
+/** @returns the exit code */
+export function showError(error: unknown, session: Session): number {
+	const known = GymError.is(error) ? error : null;
+	const problems: readonly Problem[] = known?.problems ?? [
+		{
+			code: "internal",
+			severity: "error",
+			at: "",
+			message: `this is a bug in gymfile: ${error instanceof Error ? error.message : String(error)}`,
+			remedy: "run the command again with --debug and report what it prints",
+		},
+	];
+	const exit = known?.exit ?? "bug";
+	viewOf(session).problems({
+		problems,
+		exit,
+		aftermath: BEFORE_CONTACT.has(exit) ? "not-contacted" : "unknown",
+	});
+	if (session.options["debug"] === true && error instanceof Error) {
+		session.err(`${error.stack}\n${error.cause instanceof Error ? `caused by ${error.cause.stack}\n` : ""}`);
+	}
+	return EXIT[exit];
+}
