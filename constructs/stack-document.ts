@@ -60,15 +60,30 @@ export function stackDocument(stack: EvalStack, elements: readonly Element[]): S
 	};
 
 	problems.push(...elements.filter(({ name }) => /[/\n]/.test(name)).map(badId));
-	const compute = only(elements.filter((e) => isKind(e, "slurm", "local")), "compute");
+	const compute = only(
+		elements.filter((e) => isKind(e, "slurm", "local")),
+		"compute",
+	);
 	if (!compute) problems.push(noCompute(stack));
-	const driver = only(elements.filter((e) => isKind(e, "driver")), "driver");
-	const otel = only(elements.filter((e) => isKind(e, "otel")), "otel");
+	const driver = only(
+		elements.filter((e) => isKind(e, "driver")),
+		"driver",
+	);
+	const otel = only(
+		elements.filter((e) => isKind(e, "otel")),
+		"otel",
+	);
 	const benchmarks = elements.filter((e) => isKind(e, "benchmark"));
 
 	const driverSection = driver ? (write(driver, ["driver"]) as ReadonlyMap<string, Value>) : [];
 	const raw = new Map<string, Value>([
-		["services", named(elements.filter((e) => isKind(e, "vllm", "vllm_pd", "ray")), ["services"])],
+		[
+			"services",
+			named(
+				elements.filter((e) => isKind(e, "vllm", "vllm_pd", "ray")),
+				["services"],
+			),
+		],
 		["compute", named(compute ? [compute] : [], ["compute"])],
 		["driver", new Map([...driverSection, ["benchmarks", named(benchmarks, ["driver", "benchmarks"])]])],
 		["job", write(stack, ["job"])],
@@ -82,7 +97,9 @@ export function stackDocument(stack: EvalStack, elements: readonly Element[]): S
 	}
 	const settings = {
 		benchmarks: new Map(
-			benchmarks.map(({ name, props }) => [name, { onChange: props.lifecycle?.onChange ?? "refuse" }] as const),
+			benchmarks.map(
+				({ name, props }) => [name, { onChange: props.lifecycle?.onChange ?? "refuse" }] as const,
+			),
 		),
 	};
 	return { stack: stack.name, raw, sources: sourceMap(sources), settings, problems };
@@ -94,7 +111,13 @@ function repeated(list: readonly Element[], path: Path): readonly Problem[] {
 		const first = list.slice(0, index).find(({ name }) => name === element.name);
 		if (!first) return [];
 		const message = `${first.node.path} has the name ${JSON.stringify(element.name)} already`;
-		return treeError(element, "name-duplicate", pathText([...path, element.name]), message, "rename one of them");
+		return treeError(
+			element,
+			"name-duplicate",
+			pathText([...path, element.name]),
+			message,
+			"rename one of them",
+		);
 	});
 }
 

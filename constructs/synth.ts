@@ -63,7 +63,12 @@ function treeProblems(
 			report(stack, "stack-name", `bad stack name ${shown}`, "use letters, digits and . _ -");
 		}
 		if (first) {
-			report(stack, "stack-duplicate", `${first.node.path} has the name ${shown} already`, "rename one of them");
+			report(
+				stack,
+				"stack-duplicate",
+				`${first.node.path} has the name ${shown} already`,
+				"rename one of them",
+			);
 		}
 		if (stack.node.scope && stackOf(stack.node.scope)) {
 			report(stack, "stack-nested", `stack ${shown} is inside another stack`, "make it directly in the App");
@@ -80,10 +85,9 @@ type Said = readonly [construct: IConstruct, problem: Problem];
 
 function validationProblems(all: readonly IConstruct[]): readonly Said[] {
 	return all.flatMap((construct) =>
-		messages(() => construct.node.validate()).map((message): Said => [
-			construct,
-			treeError(construct, "validation", "", message),
-		]),
+		messages(() => construct.node.validate()).map(
+			(message): Said => [construct, treeError(construct, "validation", "", message)],
+		),
 	);
 }
 
@@ -96,10 +100,9 @@ function aspectProblems(all: readonly IConstruct[]): readonly Said[] {
 }
 
 function visit(aspect: Aspect, construct: IConstruct): readonly Said[] {
-	return messages(() => aspect.visit(construct)).map((message): Said => [
-		construct,
-		treeError(construct, "aspect", "", message),
-	]);
+	return messages(() => aspect.visit(construct)).map(
+		(message): Said => [construct, treeError(construct, "aspect", "", message)],
+	);
 }
 
 /** What a check of the user's says. One that throws has said what its error says. */

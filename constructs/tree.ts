@@ -20,7 +20,9 @@ export interface TreeContext {
 
 /** The path as people read it: keys joined by dots, list items as `[0]`. */
 export function pathText(path: Path): string {
-	return path.map((step, at) => (typeof step === "number" ? `[${step}]` : at > 0 ? `.${step}` : step)).join("");
+	return path
+		.map((step, at) => (typeof step === "number" ? `[${step}]` : at > 0 ? `.${step}` : step))
+		.join("");
 }
 
 /**
@@ -41,7 +43,8 @@ function convert(value: unknown, path: Path, context: TreeContext, within: reado
 	}
 	if (kindOf(value) !== undefined) return reference(value as Element | NodePool, path, context);
 	const inside = [...within, value];
-	if (Array.isArray(value)) return value.map((item, index) => convert(item, [...path, index], context, inside));
+	if (Array.isArray(value))
+		return value.map((item, index) => convert(item, [...path, index], context, inside));
 	const entries = entriesOf(value);
 	if (!entries) return unsupported(path, context, `${describe(value)} cannot be written to a document`);
 	const kept = entries.filter(([, item]) => item !== undefined);
@@ -66,7 +69,8 @@ function isMap(value: unknown): value is ReadonlyMap<unknown, unknown> {
 
 function describe(value: unknown): string {
 	if (isMap(value)) return "a Map with keys that are not text";
-	if (typeof value === "object" && value !== null) return `an object of class ${value.constructor?.name ?? "?"}`;
+	if (typeof value === "object" && value !== null)
+		return `an object of class ${value.constructor?.name ?? "?"}`;
 	return value === undefined ? "undefined" : `a ${typeof value}`;
 }
 

@@ -38,6 +38,7 @@ function validated({ stack, raw, sources, problems: before }: SynthesizedStack):
 	const options = { sources, hostEnv: () => undefined, missingHost: "note" } as const;
 	const { config, problems: found } = validateDocument(raw, options);
 	const problems = [...before, ...found];
-	if (!config || problems.some(({ severity }) => severity === "error")) throw new GymError("invalid", problems);
+	if (!config || problems.some(({ severity }) => severity === "error"))
+		throw new GymError("invalid", problems);
 	return { stack, document: raw, yaml: emitYaml(raw), problems, config };
 }

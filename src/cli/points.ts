@@ -1,4 +1,4 @@
-/** The named points of a real process: tests stop it at one by `GYMFILE_TEST_STOP_AT`. */
+/** The named points of a real process: tests list them (`GYMFILE_TEST_LIST_POINTS`) and stop it at one (`GYMFILE_TEST_STOP_AT`). */
 import type { Points } from "../points.ts";
 
 /** Names inside remote scripts; all others are in this process. */
@@ -9,9 +9,10 @@ const REMOTE = /^(submit|cancel)\./;
  * remote script does where the point is inside one.
  */
 export function processPoints(env: NodeJS.ProcessEnv): Points {
-	const stopAt = env["GYMFILE_TEST_STOP_AT"];
+	const stopAt = env.GYMFILE_TEST_STOP_AT;
 	return {
 		reach: async (name) => {
+			if (env.GYMFILE_TEST_LIST_POINTS) process.stderr.write(`point ${name}\n`);
 			if (name === stopAt) process.kill(process.pid, "SIGKILL");
 		},
 		...(stopAt && REMOTE.test(stopAt) ? { remote: stopAt } : {}),

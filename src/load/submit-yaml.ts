@@ -183,7 +183,6 @@ export function loadSubmitYaml(text: string, file: string): LoadedYaml {
 		schema: "failsafe",
 		uniqueKeys: false,
 		prettyErrors: false,
-		logLevel: "silent",
 		lineCounter,
 	});
 	const reader = new Reader(document, lineCounter, file);

@@ -1,10 +1,17 @@
-/** Slurm's grammar of durations: `MM`, `MM:SS`, `HH:MM:SS`, `D-HH`, `D-HH:MM`, `D-HH:MM:SS`. */
+/** Slurm's grammar of durations: `MM`, `MM:SS`, `HH:MM:SS`, `D-HH`, `D-HH:MM`, `D-HH:MM:SS`, `UNLIMITED`. */
 
 const DAYS = /^(\d+)-(\d+)(?::(\d+)(?::(\d+))?)?$/;
+const ENDLESS = /^(?:unlimited|infinite|-1)$/i;
 const CLOCK = /^(?:(?:(\d+):)?(\d+):)?(\d+)$/;
 
-/** Seconds that the text stands for, or null when it is not a duration. */
+/** Seconds that the text stands for (`Infinity` for `UNLIMITED`), or null when it is not a duration. */
 export function parseDuration(text: string): number | null {
+	if (ENDLESS.test(text)) return Number.POSITIVE_INFINITY;
+	const seconds = countSeconds(text);
+	return seconds !== null && Number.isSafeInteger(seconds) ? seconds : null;
+}
+
+function countSeconds(text: string): number | null {
 	const days = DAYS.exec(text);
 	if (days) {
 		const [, d, h, m = 0, s = 0] = days;
@@ -20,4 +27,15 @@ export function parseDuration(text: string): number | null {
 /** Whether a person may have meant hours and minutes: `48:00` is 48 minutes. */
 export function isMinutesAndSeconds(text: string): boolean {
 	return /^\d+:\d+$/.test(text);
+}
+
+/** Slurm's long form of some seconds: `HH:MM:SS`, from one day on `D-HH:MM:SS`; `UNLIMITED` for `Infinity`. */
+export function formatDuration(seconds: number): string {
+	if (seconds === Number.POSITIVE_INFINITY) return "UNLIMITED";
+	const whole = Math.max(0, Math.round(seconds));
+	const days = Math.floor(whole / 86_400);
+	const clock = [Math.floor(whole / 3_600) % 24, Math.floor(whole / 60) % 60, whole % 60]
+		.map((part) => String(part).padStart(2, "0"))
+		.join(":");
+	return days > 0 ? `${days}-${clock}` : clock;
 }

@@ -13,8 +13,15 @@ export interface JsonSchema {
 
 type Context = Parameters<NonNullable<NonNullable<Parameters<typeof z.toJSONSchema>[1]>["override"]>>[0];
 
-/** JSON Schema has no `Map`: a mapping of the user's names is an object whose every value has the value's schema. */
-function describeMaps({ zodSchema, jsonSchema }: Context): void {
+/**
+ * What zod leaves out. JSON Schema has no `Map`: a mapping of the user's names is an object whose every
+ * value has the value's schema. Defaults are dropped where the input is read leniently, as ours is.
+ */
+function complete({ zodSchema, jsonSchema }: Context): void {
+	if (zodSchema instanceof z.ZodDefault) {
+		const value: unknown = zodSchema.def.defaultValue;
+		jsonSchema.default = value instanceof Map ? {} : (value as typeof jsonSchema.default);
+	}
 	if (!(zodSchema instanceof z.ZodMap)) return;
 	jsonSchema.type = "object";
 	const { $schema: _, ...value } = convert(zodSchema.valueType as z.ZodType);
@@ -22,7 +29,7 @@ function describeMaps({ zodSchema, jsonSchema }: Context): void {
 }
 
 function convert(schema: z.ZodType) {
-	return z.toJSONSchema(schema, { io: "input", unrepresentable: "any", override: describeMaps });
+	return z.toJSONSchema(schema, { io: "input", unrepresentable: "any", override: complete });
 }
 
 /**

@@ -88,7 +88,7 @@ const resolved = resolve(file, verb === "render" ? rest.slice(1) : rest);
 const rendered = verb === "render" && resolved.config !== null ? render(resolved.config, rest[0]!) : [];
 const problems = [...resolved.problems, ...rendered];
 const errors = problems.filter(isError);
-const notes = process.env["CONFORMANCE_NOTES"];
+const notes = process.env.CONFORMANCE_NOTES;
 if (notes !== undefined) appendFileSync(notes, `${JSON.stringify({ file, args: rest, verb, errors })}\n`);
 const answer = new Map<string, unknown>([
 	["ok", errors.length === 0],

@@ -9,7 +9,7 @@ import { quote, quoteAll } from "./quote.ts";
 import { stepFunctions } from "./steps.ts";
 
 const HEAD = `set -o pipefail
-gym_bench=$1 gym_orders=$2
+gym_orders=$2
 
 # Has the batch script given this order? The file is opened anew at each look, as NFS wants it.
 ordered() { [[ $(<"$gym_orders") == *"$1"* ]]; }`;
@@ -31,7 +31,7 @@ wait "$gym_program"`;
 
 function installLines({ repo, ref }: { readonly repo: string; readonly ref: string }): string {
 	return `# Gym from its repository, in a fresh environment outside of the benchmark's directory; later commands run there.
-install() {
+install_gym() {
 	command -v git >/dev/null || { apt-get update && apt-get install -y git; } || return
 	if ! command -v uv >/dev/null; then
 		if command -v curl >/dev/null; then
@@ -50,7 +50,7 @@ install() {
 		. .venv/bin/activate &&
 		uv pip install -e .
 }
-install || exit`;
+install_gym || exit`;
 }
 
 function argument(arg: Argument): string {
@@ -81,7 +81,8 @@ function commandLines(policy: PolicyAccess | null): readonly string[] {
 function programLines(program: Program): string {
 	if (program.kind === "gym") {
 		const words = program.args.map(argument).join(" \\\n\t\t");
-		return `program() {
+		return `gym_bench=$1
+program() {
 	exec gym eval run \\
 		${words}
 }

@@ -9,6 +9,9 @@ import type { Rule } from "./report.ts";
 /** Linux' limit for one `NAME=value` with its final NUL. */
 const LONGEST_ENTRY = 128 * 1024;
 
+/** Values travel to their step under neutral names of at most this length. */
+const NEUTRAL_NAME = 16;
+
 /** Reads a variable of the submitting shell; undefined when it is not set. */
 export type HostEnv = (name: string) => string | undefined;
 
@@ -55,7 +58,7 @@ export function valuesFit(hostEnv: HostEnv): Rule {
 				const value = parseEnvValue(text);
 				const given =
 					value?.kind === "lit" ? value.value : value?.kind === "host" ? (hostEnv(value.name) ?? "") : "";
-				const bytes = new TextEncoder().encode(`${key}=${given}`).length + 1;
+				const bytes = Math.max(key.length, NEUTRAL_NAME) + new TextEncoder().encode(`=${given}\0`).length;
 				if (bytes <= LONGEST_ENTRY) continue;
 				const message = `the value is too long: ${bytes} bytes with its name, Linux takes ${LONGEST_ENTRY}`;
 				report("error", "env-value-too-long", [...path, key], message, "put it in a file and give its path");

@@ -34,7 +34,9 @@ export const rayResourcesSpanned: Rule = (config, report) => {
 export const rayPortOnce: Rule = (config, report) => {
 	for (const [name, service] of config.services) {
 		if (service.type !== "ray") continue;
-		for (const [, given] of service.extra_args.matchAll(/(?:^|\s)["']?--port(?:=|\s+)["']?([^\s"']+)/g)) {
+		for (const [, given] of service.extra_args.matchAll(
+			/(?:^|\s)["']?--port["']?(?:=|\s+)["']?([^\s"']+)/g,
+		)) {
 			if (Number(given) === service.port) continue;
 			const message = `--port ${given} differs from port ${service.port}, which the workers are given`;
 			report("error", "ray-port-differs", ["services", name, "extra_args"], message, "set port instead");

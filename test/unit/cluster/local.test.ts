@@ -19,12 +19,9 @@ describe("local transport", () => {
 		expect(answer).toEqual({ code: 0, stdout: "x", stderr: "" });
 	});
 
-	test.each(["", "# only a comment", "cat <<EOF\nx\nEOF"])(
-		"runs any complete script: %j",
-		async (script) => {
-			expect((await localTransport(transportIo()).run("look", script)).code).toBe(0);
-		},
-	);
+	test.each(["", "# only a comment", "cat <<EOF\nx\nEOF"])("runs any complete script: %j", async (script) => {
+		expect((await localTransport(transportIo()).run("look", script)).code).toBe(0);
+	});
 
 	test("passes every byte of a script on", async () => {
 		const quoted = `'${HOSTILE.replaceAll("'", `'\\''`)}'`;

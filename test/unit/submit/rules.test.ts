@@ -412,7 +412,7 @@ describe("values of env", () => {
 
 	test("a value too long for a process is refused without showing it", () => {
 		const { problems } = validate(
-			env(`A: host:BIG, B: lit:${"y".repeat(128 * 1024 - 3)}, C: lit:${"y".repeat(128 * 1024 - 4)}`),
+			env(`A: host:BIG, B: lit:${"y".repeat(128 * 1024 - 17)}, C: lit:${"y".repeat(128 * 1024 - 18)}`),
 			{
 				hostEnv,
 			},

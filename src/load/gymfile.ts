@@ -1,0 +1,83 @@
+/** Runs a gymfile and gets its App. */
+import { stat } from "node:fs/promises";
+import * as constructs from "constructs";
+import { createJiti, type Jiti } from "jiti";
+import type { App } from "../../constructs/app.ts";
+import { isOwnFile } from "../../constructs/call-site.ts";
+import { type Context, withContext } from "../../constructs/context.ts";
+import { isKind } from "../../constructs/elements.ts";
+import { fail, GymError } from "../errors.ts";
+import { loadError } from "./gymfile-error.ts";
+import { privateFolder } from "./private-folder.ts";
+
+export interface GymfileOptions {
+	/** Values of `-c key=value`: in every App's context, and what an exported function gets. */
+	readonly context: Context;
+	/** Folder for compiled files. It is made and kept for this user only; one that cannot be is not used. */
+	readonly cacheDirectory: string;
+}
+
+export interface LoadedGymfile {
+	readonly app: App;
+	/** Absolute paths of the gymfile and of the user's files that it imports, in the order they were loaded. */
+	readonly files: readonly string[];
+}
+
+/** What a gymfile exports by default. */
+type Exported = App | ((context: Context) => App | Promise<App>);
+
+/**
+ * Loads `file` (absolute), in TypeScript or JavaScript, with or without a `package.json` and `node_modules`
+ * beside it: `gymfile`, `gymfile/testing` and `constructs` are always this program's own copies.
+ * @throws GymError exit `invalid`, codes `gymfile-missing`, `gymfile-syntax`, `gymfile-threw`, `no-default-export`,
+ * `not-an-app`
+ */
+export async function loadGymfile(file: string, options: GymfileOptions): Promise<LoadedGymfile> {
+	if (!(await stat(file).catch(() => null))?.isFile()) {
+		throw fail("invalid", "gymfile-missing", `there is no ${file}`, "make one with gym init, or name one");
+	}
+	const jiti = createJiti(file, {
+		fsCache: (await privateFolder(options.cacheDirectory)) ? options.cacheDirectory : false,
+		moduleCache: true,
+		interopDefault: false,
+		virtualModules: {
+			constructs,
+			gymfile: await import("../index.ts"),
+			"gymfile/testing": await import("../../constructs/testing/index.ts"),
+		},
+	});
+	const before = new Set(Object.keys(jiti.cache));
+	const loaded = () => Object.keys(jiti.cache).filter((name) => !before.has(name) && isOwnFile(name));
+	try {
+		const app = await withContext(options.context, () => run(file, jiti, options.context));
+		return { app, files: loaded() };
+	} finally {
+		// The next load must see what the files say then, also after one that failed half-way.
+		for (const name of loaded()) delete jiti.cache[name];
+	}
+}
+
+async function run(file: string, jiti: Jiti, context: Context): Promise<App> {
+	const { exported, app } = await evaluate(file, jiti, context).catch((error: unknown) => {
+		throw GymError.is(error) ? error : loadError(error, file);
+	});
+	const at = { code: "no-default-export", severity: "error", at: "", source: { file } } as const;
+	const remedy = "end it with: export default app";
+	if (exported === undefined) {
+		throw new GymError("invalid", { ...at, message: "the gymfile has no default export", remedy });
+	}
+	if (!isKind(app, "app")) {
+		const message =
+			typeof exported === "function"
+				? "the exported function did not return an App"
+				: "the default export is no App";
+		throw new GymError("invalid", { ...at, code: "not-an-app", message, remedy });
+	}
+	return app;
+}
+
+async function evaluate(file: string, jiti: Jiti, context: Context) {
+	const module = await jiti.import<{ readonly default?: Exported }>(file);
+	const exported = module.default;
+	return { exported, app: typeof exported === "function" ? await exported(context) : exported };
+}
