@@ -150,7 +150,7 @@ function endStatus(job: JobEvidence, evidence: RunEvidence): RunStatus | null {
 }
 
 /** One line for people: why the job has that status. Null when there is nothing to add. */
-export function describe(job: JobEvidence, status: RunStatus, stopMarked = false): string | null {
+function describe(job: JobEvidence, status: RunStatus, stopMarked = false): string | null {
 	const { end } = job;
 	switch (status) {
 		case "succeeded":

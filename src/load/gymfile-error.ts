@@ -1,6 +1,6 @@
 /** What went wrong in a user's gymfile, told by the user's own lines and not by the loader's. */
 import { readFileSync } from "node:fs";
-import { isOwnFile, stackFrames } from "../../constructs/call-site.ts";
+import { stackFrames } from "../../constructs/call-site.ts";
 import { GymError, type SourceLocation } from "../errors.ts";
 
 /** The loader's words for text that it cannot parse: `ParseError: Unexpected token \n /path:7:12`. */
@@ -9,8 +9,8 @@ const PARSE_ERROR = /^ParseError: (.*?)\s*\n\s*(.+):(\d+):(\d+)\s*$/s;
 /** Node's and the loader's words for an import that leads nowhere. */
 const NOT_FOUND = /^Cannot find (?:module|package) '([^']+)'/;
 
-/** The error to show for whatever was thrown while `file` ran. */
-export function loadError(error: unknown, file: string): GymError {
+/** The error to show for whatever was thrown while `file` ran; `files` are the user's files that were loaded. */
+export function loadError(error: unknown, file: string, files: ReadonlySet<string>): GymError {
 	const message = error instanceof Error ? error.message : String(error);
 	const stack = error instanceof Error ? (error.stack ?? "") : "";
 	const [, what, where, line, column] = PARSE_ERROR.exec(message) ?? [];
@@ -19,7 +19,7 @@ export function loadError(error: unknown, file: string): GymError {
 		const source = { file: where, line: Number(line), column: Number(column) + 1 };
 		return problem("gymfile-syntax", what.replace(/\.$/, ""), source, error);
 	}
-	const frame = stackFrames(stack).find((place) => isOwnFile(place.file));
+	const frame = stackFrames(stack).find((place) => files.has(place.file));
 	const [, missing] = NOT_FOUND.exec(message) ?? [];
 	if (missing !== undefined) {
 		const source = importLine(importer(message) ?? file, missing) ?? frame ?? { file };

@@ -51,6 +51,8 @@ export async function loadGymfile(file: string, options: GymfileOptions): Promis
 	try {
 		const app = await withContext(options.context, () => run(file, jiti, options.context));
 		return { app, files: loaded() };
+	} catch (error) {
+		throw GymError.is(error) ? error : loadError(error, file, new Set([file, ...loaded()]));
 	} finally {
 		// The next load must see what the files say then, also after one that failed half-way.
 		for (const name of loaded()) delete jiti.cache[name];
@@ -58,9 +60,9 @@ export async function loadGymfile(file: string, options: GymfileOptions): Promis
 }
 
 async function run(file: string, jiti: Jiti, context: Context): Promise<App> {
-	const { exported, app } = await evaluate(file, jiti, context).catch((error: unknown) => {
-		throw GymError.is(error) ? error : loadError(error, file);
-	});
+	const module = await jiti.import<{ readonly default?: Exported }>(file);
+	const exported = module.default;
+	const app = typeof exported === "function" ? await exported(context) : exported;
 	const at = { code: "no-default-export", severity: "error", at: "", source: { file } } as const;
 	const remedy = "end it with: export default app";
 	if (exported === undefined) {
@@ -74,10 +76,4 @@ async function run(file: string, jiti: Jiti, context: Context): Promise<App> {
 		throw new GymError("invalid", { ...at, code: "not-an-app", message, remedy });
 	}
 	return app;
-}
-
-async function evaluate(file: string, jiti: Jiti, context: Context) {
-	const module = await jiti.import<{ readonly default?: Exported }>(file);
-	const exported = module.default;
-	return { exported, app: typeof exported === "function" ? await exported(context) : exported };
 }

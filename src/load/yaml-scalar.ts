@@ -9,8 +9,9 @@ const NULL = new Set(["", "~", "null", "Null", "NULL"]);
 const TRUE = new Set(["yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON"]);
 const FALSE = new Set(["no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF"]);
 const WHOLE = /^[-+]?(?:0|[1-9][0-9_]*|0x[0-9a-fA-F_]+|0b[01_]+)$/;
+// PyYAML's floats, and those that OmegaConf adds: an exponent without a dot or sign.
 const FLOAT =
-	/^[-+]?(?:\d+(?:_\d+)*\.[0-9_]*(?:[eE][-+]?\d+)?|\d+(?:_\d+)*[eE][-+]?\d+|\.\d+(?:_\d+)*(?:[eE][-+]\d+)?)$/;
+	/^(?:[-+]?(?:\d[0-9_]*\.[0-9_]*(?:[eE][-+]\d+)?|\d+(?:_\d+)*(?:\.[0-9_]*)?[eE][-+]?\d+)|\.\d[0-9_]*(?:[eE][-+]\d+)?)$/;
 const SPECIAL = new Map([
 	["inf", Number.POSITIVE_INFINITY],
 	["nan", Number.NaN],

@@ -15,7 +15,7 @@ function distance(a: string, b: string): number {
 }
 
 /** The choice nearest to `word`, or undefined when none is near enough to be a slip of the fingers. */
-export function nearest(word: string, choices: Iterable<string>): string | undefined {
+function nearest(word: string, choices: Iterable<string>): string | undefined {
 	let best: string | undefined;
 	let least = Math.max(1, Math.floor(word.length / 3)) + 1;
 	for (const choice of choices) {

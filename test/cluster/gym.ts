@@ -90,7 +90,7 @@ export interface DocumentOptions {
 export function labDocument({ outputPath, benchmarks, policy, driver, compute }: DocumentOptions) {
 	return {
 		services: {
-			policy: { type: "vllm", container: "vllm/vllm-openai:v0.11.0", model: "acme/talker-8b", ...policy },
+			policy: { type: "vllm", container: "vllm/vllm-openai:v0.11.0", model: "acme/talker-8b", tensor_parallel_size: 8, ...policy },
 		},
 		compute: {
 			lab: {
@@ -98,7 +98,8 @@ export function labDocument({ outputPath, benchmarks, policy, driver, compute }:
 				hostname: "login",
 				account: "acct",
 				walltime: "10",
-				node_pools: { gpu: { partition: "batch", gpus_per_node: 1 } },
+				// Whole nodes: two servers on one node would want the same port.
+				node_pools: { gpu: { partition: "batch", gpus_per_node: 8 } },
 				...compute,
 			},
 		},

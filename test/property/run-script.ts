@@ -25,10 +25,11 @@ exec "$@"`,
 	vllm: 'keep vllm "$@"\n[[ ! ${VLLM_EXIT-} ]] || exit "$VLLM_EXIT"\nexec /bin/sleep 60',
 	gym: 'keep "gym-$2" "$@"\n[[ ! ${GYM_WAIT-} || $2 != run ]] || exec /bin/sleep 60\nexit "${GYM_EXIT:-0}"',
 	harness: 'keep harness "$@"',
-	curl: '[[ ! ${SILENT-} && -e $STAND_IN/vllm.seen ]]',
+	curl: "[[ ! ${SILENT-} && -e $STAND_IN/vllm.seen ]]",
 	scontrol: "printf '%s\\n' n1 n2 n3",
 	squeue: "printf '%s\\n' 77.0 77.batch",
-	scancel: 'keep scancel "$@"\nwhile read -r pid; do kill -TERM "$pid" 2>/dev/null; done <"$STAND_IN/pids"\nexit 0',
+	scancel:
+		'keep scancel "$@"\nwhile read -r pid; do kill -TERM "$pid" 2>/dev/null; done <"$STAND_IN/pids"\nexit 0',
 	getent: "printf '%s STREAM n1\\n' 127.0.1.1 10.0.0.1 10.0.0.2",
 	sleep: "exec /bin/sleep 0.02",
 };
@@ -57,7 +58,8 @@ export interface RunOptions {
 	readonly whenRunning?: (pid: number) => void;
 }
 
-const split = (path: string) => (existsSync(path) ? readFileSync(path, "utf8").split("\0").slice(0, -1) : null);
+const split = (path: string) =>
+	existsSync(path) ? readFileSync(path, "utf8").split("\0").slice(0, -1) : null;
 
 /** Runs `job` to its end. */
 export async function runJob(job: Job, options: RunOptions = {}): Promise<Ran> {
@@ -87,10 +89,15 @@ export async function runJob(job: Job, options: RunOptions = {}): Promise<Ran> {
 				STAND_IN: state,
 				...options.env,
 			};
-			const child = execFile("/bin/bash", [join(bench, "job.sh")], { env, cwd: bench }, (error, _, stderr) => {
-				clearInterval(look);
-				done({ code: error ? Number(error.code ?? -1) : 0, stderr });
-			});
+			const child = execFile(
+				"/bin/bash",
+				[join(bench, "job.sh")],
+				{ env, cwd: bench },
+				(error, _, stderr) => {
+					clearInterval(look);
+					done({ code: error ? Number(error.code ?? -1) : 0, stderr });
+				},
+			);
 			const look = setInterval(() => {
 				if (!existsSync(join(state, "gym-run.seen"))) return;
 				clearInterval(look);
@@ -98,16 +105,37 @@ export async function runJob(job: Job, options: RunOptions = {}): Promise<Ran> {
 			}, 20);
 		});
 		const seen = new Map<string, { args: readonly string[] | null; env: readonly string[] }>();
-		for (const name of ["vllm", "gym-run", "gym-prepare", "harness", "srun-speaker", "srun-driver", "scancel"]) {
-			seen.set(name, { args: split(join(state, `${name}.args`)), env: split(join(state, `${name}.env`)) ?? [] });
+		for (const name of [
+			"vllm",
+			"gym-run",
+			"gym-prepare",
+			"harness",
+			"srun-speaker",
+			"srun-driver",
+			"scancel",
+		]) {
+			seen.set(name, {
+				args: split(join(state, `${name}.args`)),
+				env: split(join(state, `${name}.env`)) ?? [],
+			});
 		}
-		const names = ["ends/77", "chain.jsonl", ".env", "logs/speaker-77.log", "logs/driver-77.log"];
-		const kept = new Map(names.map((name) => [name, existsSync(join(bench, name)) ? readFileSync(join(bench, name), "utf8") : null]));
+		const names = ["HIT", "ends/77", "chain.jsonl", ".env", "logs/speaker-77.log", "logs/driver-77.log"];
+		const kept = new Map(
+			names.map((name) => [
+				name,
+				existsSync(join(bench, name)) ? readFileSync(join(bench, name), "utf8") : null,
+			]),
+		);
 		return {
 			...ended,
 			args: (program) => seen.get(program)?.args ?? null,
 			env: (program) =>
-				new Map((seen.get(program)?.env ?? []).map((line) => [line.slice(0, line.indexOf("=")), line.slice(line.indexOf("=") + 1)])),
+				new Map(
+					(seen.get(program)?.env ?? []).map((line) => [
+						line.slice(0, line.indexOf("=")),
+						line.slice(line.indexOf("=") + 1),
+					]),
+				),
 			file: (name) => kept.get(name) ?? null,
 		};
 	} finally {

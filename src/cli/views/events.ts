@@ -179,6 +179,7 @@ export const eventSchema = z.discriminatedUnion("type", [
 /** One line of `-json`. */
 export type Event = z.infer<typeof eventSchema>;
 
+type Stamped = Exclude<Event, { type: "version" }>;
+
 /** Any event but the first, before the view stamps it with the time. */
-export type Stamped = Exclude<Event, { type: "version" }>;
 export type Unstamped = Stamped extends infer E ? (E extends Stamped ? Omit<E, "ts"> : never) : never;

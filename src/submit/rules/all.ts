@@ -2,7 +2,7 @@
 import { chainCapped, commandAlone, durationsMeant } from "./benchmarks.ts";
 import { directiveNames, directiveValues } from "./directives.ts";
 import { exportKeepsEnvironment, type HostEnv, hostVariablesSet, valuesFit } from "./environment.ts";
-import { gpusFit, replicasEven } from "./gpus.ts";
+import { gpusFit, gpusFitTogether, replicasEven } from "./gpus.ts";
 import { serviceNames, variablesApart } from "./names.ts";
 import { otelDestination, otelTelemetry } from "./otel.ts";
 import { containersUsed, imagesReadable, outputPathAbsolute } from "./places.ts";
@@ -38,6 +38,7 @@ export function documentRules(hostEnv: HostEnv, missingHost: "error" | "note"): 
 		rayResourcesSpanned,
 		rayPortOnce,
 		gpusFit,
+		gpusFitTogether,
 		replicasEven,
 		derivedPorts,
 		portsApart,

@@ -8,7 +8,10 @@ import type { Report, Rule } from "./report.ts";
 interface Server {
 	readonly path: Path;
 	readonly service: VllmConfig;
+	/** The nodes of one server. */
 	readonly nodes: NodeRange;
+	/** How many servers of this kind there are, each on the next node. */
+	readonly servers: number;
 }
 
 /** All vLLM servers whose pool exists. With `server_per_node` each node of a tier is one of its own. */
@@ -16,7 +19,8 @@ export function vllmServers(config: SubmitConfig): readonly Server[] {
 	const server = (path: Path, service: VllmConfig, perNode: boolean): readonly Server[] => {
 		const nodes = poolNodes(config, service.node_pool);
 		if (!nodes) return [];
-		return [{ path, service, nodes: perNode ? { ...nodes, count: 1, gpus: nodes.gpusPerNode } : nodes }];
+		if (!perNode) return [{ path, service, nodes, servers: 1 }];
+		return [{ path, service, nodes: { ...nodes, count: 1, gpus: nodes.gpusPerNode }, servers: nodes.count }];
 	};
 	return [...config.services].flatMap(([name, service]) => {
 		if (service.type === "ray") return [];
@@ -74,6 +78,40 @@ function checkFootprint(server: Server, report: Report): void {
 /** Enough GPUs for each server, and none idle; where a pool says how many there are. */
 export const gpusFit: Rule = (config, report) => {
 	for (const server of vllmServers(config)) checkFootprint(server, report);
+};
+
+/** GPUs that a server takes on each of its nodes, by node. */
+function gpusByNode({ service, nodes, servers }: Server): ReadonlyMap<number, number> {
+	const perInstance = service.tensor_parallel_size * service.pipeline_parallel_size;
+	const each = Math.ceil((perInstance * service.number_of_instances) / nodes.count);
+	return new Map(Array.from({ length: nodes.count * servers }, (_, i) => [nodes.first + i, each]));
+}
+
+/** Servers that share a node fit on it together. A warning: GPUs can be shared on purpose. */
+export const gpusFitTogether: Rule = (config, report) => {
+	const taken = new Map<number, number>();
+	for (const server of vllmServers(config)) {
+		const { gpusPerNode } = server.nodes;
+		const crowded = new Map<number, number>();
+		for (const [node, gpus] of gpusByNode(server)) {
+			const before = taken.get(node) ?? 0;
+			taken.set(node, before + gpus);
+			if (gpusPerNode !== null && before > 0 && gpus <= gpusPerNode && before + gpus > gpusPerNode) {
+				crowded.set(node, before + gpus);
+			}
+		}
+		const [first] = crowded;
+		if (!first) continue;
+		const [node, sum] = first;
+		const message = `with the services before it, node ${node} would need ${sum} GPUs, but has ${gpusPerNode}`;
+		report(
+			"warning",
+			"gpus-shared",
+			server.path,
+			message,
+			"pin services to pools of their own, or take more GPUs",
+		);
+	}
 };
 
 /** Replicas spread evenly over nodes. */

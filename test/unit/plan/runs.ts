@@ -1,7 +1,8 @@
 /** Runs, states and desired jobs for the tests of plan and views. */
 
+import { decide } from "../../../src/plan/decide.ts";
 import { writeDocument } from "../../../src/plan/document-text.ts";
-import type { Desired } from "../../../src/plan/plan.ts";
+import type { Desired, Plan } from "../../../src/plan/plan.ts";
 import type { Value } from "../../../src/submit/config.ts";
 import { emptyState, type RunRecord, type Segment, type StateDocument } from "../../../state/document.ts";
 
@@ -79,4 +80,26 @@ export function makeState(
 		Object.entries(runs).map(([name, current]) => [name, { current, history: history[name] ?? [] }]),
 	);
 	return { ...emptyState("math"), lineage: "a-lineage", serial: 12, benchmarks };
+}
+
+/** The plan that follows, made by alice. */
+export function makePlan(
+	desired: readonly Desired[],
+	state: StateDocument | null,
+	more: Partial<Plan> = {},
+): Plan {
+	return {
+		stack: "math",
+		cluster: "lab (login.lab.example, ssh)",
+		user: "alice",
+		backend: "local",
+		lineage: state?.lineage ?? null,
+		serial: state?.serial ?? 0,
+		refreshed: true,
+		actions: decide(desired, state, { stack: "math", replace: [], user: "alice" }),
+		drift: [],
+		problems: [],
+		state,
+		...more,
+	};
 }

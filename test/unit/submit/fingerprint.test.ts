@@ -53,7 +53,7 @@ describe("the same job", () => {
 		],
 		["numbers as text", { ...base, compute: compute.replace("gpus_per_node: 4", 'gpus_per_node: "4"') }],
 		["a rotated secret", base, "rotated"],
-	] as const)("%s", (_, sections, host = "") => {
+	] as const)("%s", (_, sections, host: string = "") => {
 		expect(printOf(sections, "sums", host)).toBe(printOf(base));
 	});
 });

@@ -120,6 +120,19 @@ describe("GPUs", () => {
 		]);
 	});
 
+	test("services that crowd a node together are warned of", () => {
+		const two = services(
+			`a: ${vllm("tensor_parallel_size: 4")}`,
+			`b: ${vllm("tensor_parallel_size: 4, port: 8100")}`,
+			`c: ${vllm("node_pool: big, tensor_parallel_size: 4, port: 8200")}`,
+		);
+		const compute = pools(gpu(1), gpu(1, 4, "big"));
+		const found = findings({ ...two, compute, driver: noPolicy }).filter((finding) =>
+			finding.includes("gpus-shared"),
+		);
+		expect(found).toEqual(["warning gpus-shared services.b", "warning gpus-shared services.c"]);
+	});
+
 	test("no pool that says how many: nothing to check, but the node may be shared", () => {
 		expect(fit("tensor_parallel_size: 16", slurm(""))).toEqual(["warning shared-node compute.lab"]);
 		expect(fit("tensor_parallel_size: 16", slurm("extra_args: {exclusive: true}"))).toEqual([]);

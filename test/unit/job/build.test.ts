@@ -1,0 +1,143 @@
+import { describe, expect, test } from "vitest";
+import { buildJob } from "../../../src/job/build.ts";
+import { stepNames } from "../../../src/job/names.ts";
+import { built, config, errors, job, map } from "./document.ts";
+
+const pool = (fields: object = {}) => map({ partition: "batch", gpus_per_node: 4, ...fields });
+
+describe("what the job cannot do yet is named with its path", () => {
+	test.each([
+		[
+			"multi-node vLLM",
+			"services.speaker",
+			{ pools: map({ front: pool({ nodes: 2 }) }), service: { tensor_parallel_size: 8 } },
+		],
+		["multi-node vLLM", "services.speaker", { pools: map({}), compute: { extra_args: map({ nodes: 2 }) } }],
+		["Ray Serve gateway", "services.speaker", { service: { use_ray_serve: true } }],
+		["resumable", "driver.benchmarks.sums.resumable", { benchmark: { run: map({}), resumable: true } }],
+		["ray", "services.hub", { services: map({ hub: map({ type: "ray", container: "r:1" }) }) }],
+	])("%s", (what, at, parts) => {
+		const { job, problems } = buildJob(config(parts), "sums", { stack: "lab" });
+		expect(job).toBeNull();
+		expect(problems.find(({ code }) => code === "not-yet")).toMatchObject({
+			at,
+			message: expect.stringContaining(what),
+		});
+	});
+
+	test("several instances on one node are supported", () => {
+		const two = job({ service: { number_of_instances: 2, tensor_parallel_size: 2 } });
+		expect(two.services[0]!.script).toContain("--data-parallel-size 2");
+	});
+});
+
+describe("refused when the job is made", () => {
+	test.each([
+		["services.speaker.env.UID env-name-reserved", { service: { env: map({ UID: "lit:1" }) } }],
+		["driver.env.GYM_E0 env-name-reserved", { driver: { env: map({ GYM_E0: "lit:1" }) } }],
+		["services.speaker.extra_args extra-args-unclosed-quote", { service: { extra_args: "--x '{" } }],
+		["services.speaker.extra_args extra-args-line-break", { service: { extra_args: "--x 1\n--y 2" } }],
+		["driver.benchmarks.sums.run.a.b hydra-key", { benchmark: { run: map({ "a.b": 1 }) } }],
+		[
+			"driver.gym_install.ref gym-install-option",
+			{ driver: { gym_install: map({ ref: "--upload-pack=x" }) } },
+		],
+		["job.output_path output-path-character", { outputPath: "/lake/a,b" }],
+		["job.output_path output-path-character", { outputPath: "/lake/it's" }],
+		["compute.north.extra_args.account directive-twice", { compute: { extra_args: map({ account: "b" }) } }],
+		[
+			"compute.north.node_pools.front.extra_args.qos directive-twice",
+			{
+				compute: { extra_args: map({ qos: "low" }) },
+				pools: map({ front: pool({ extra_args: map({ qos: "high" }) }) }),
+			},
+		],
+		[
+			"compute.north.extra_args.job-name directive-long",
+			{ compute: { extra_args: map({ "job-name": "x".repeat(1025) }) } },
+		],
+		["driver step-long", { benchmark: { command: `: ${"x".repeat(130_000)}` } }],
+	])("%s", (expected, parts) => {
+		const result = built(parts);
+		expect(errors(result)).toEqual([expected]);
+		expect(result.job).toBeNull();
+	});
+
+	test("all problems come at once", () => {
+		const result = built({ outputPath: "/a:b", service: { extra_args: "'", env: map({ UID: "lit:1" }) } });
+		expect(errors(result)).toHaveLength(3);
+	});
+
+	test("pools that disagree name the pool", () => {
+		const pools = new Map([
+			["front", pool()],
+			["back", pool({ partition: "other" })],
+		]);
+		expect(errors(built({ pools, service: { node_pool: "front" } }))[0]).toMatch(
+			/^compute\.north\.node_pools\.back/,
+		);
+	});
+});
+
+describe("a shell word of extra_args", () => {
+	test("may hold line breaks in quotes, and a line may go on after a backslash", () => {
+		expect(job({ service: { extra_args: "--json '{\n}' \\\n--y 2" } }).services[0]!.script).toContain(
+			"--json '{\n}' \\\n--y 2",
+		);
+	});
+});
+
+describe("the driver", () => {
+	const args = (parts: Parameters<typeof job>[0]) => {
+		const { program } = job(parts).driver;
+		return program.kind === "gym"
+			? program.args.map((arg) => (typeof arg === "string" ? arg : `${arg.before}<${arg.below}>`))
+			: null;
+	};
+
+	test("gets the defaults that run does not set, and no key twice", () => {
+		const run = map({
+			require_complete: false,
+			output_jsonl_fpath: "/x.jsonl",
+			observability_enabled: false,
+		});
+		const given = args({ benchmark: { run } })!;
+		expect(given.filter((arg) => /require_complete|output_jsonl|observ|capture/.test(arg))).toEqual([
+			"+require_complete=false",
+			'+output_jsonl_fpath="/x.jsonl"',
+			"+observability_enabled=false",
+		]);
+	});
+
+	test("is told the model type only with a policy and a type", () => {
+		expect(args({})).toContain("--model-type");
+		expect(args({ driver: { policy_model_type: "" } })).not.toContain("--model-type");
+		expect(args({ driver: { policy_model: null } })).not.toContain("--model-type");
+	});
+
+	test("runs on the first node of the policy's pool", () => {
+		const pools = new Map([
+			["front", pool({ nodes: 2 })],
+			["back", pool()],
+		]);
+		const pinned = job({ pools, service: { node_pool: "back" } });
+		expect(pinned.driver.hosts).toEqual({ first: 2, count: 1 });
+		expect(pinned.services[0]!.health).toMatchObject({ node: 2, port: 8000, path: "/health", timeout: 60 });
+	});
+});
+
+describe("step names", () => {
+	test("are safe and unique", () => {
+		const named = stepNames(["a b", "a_b", "A.b", "My.Judge-v2", "9", "§", "slurm"]);
+		expect(named.map(({ id }) => id)).toEqual(["a_b", "a_b_2", "A.b", "My.Judge-v2", "9", "_", "slurm_2"]);
+		expect(named.map(({ word }) => word)).toEqual([
+			"a_b",
+			"a_b_2",
+			"a_b_3",
+			"my_judge_v2",
+			"9",
+			"service",
+			"slurm",
+		]);
+	});
+});
