@@ -1,29 +1,28 @@
 import { defineConfig } from "vitest/config";
+import { ClosingLine } from "./test/setup/closing-line.ts";
 
 const alias = {
 	"gymfile/testing": new URL("./constructs/testing/index.ts", import.meta.url).pathname,
 	gymfile: new URL("./src/index.ts", import.meta.url).pathname,
 };
 
+const project = (name: string, include: readonly string[], more: object = {}) => ({
+	extends: true as const,
+	test: { name, include: [...include], testTimeout: 180_000, hookTimeout: 300_000, ...more },
+});
+
 export default defineConfig({
 	resolve: { alias },
 	test: {
+		reporters: ["default", new ClosingLine()],
 		projects: [
-			{
-				extends: true,
-				test: { name: "unit", include: ["test/unit/**/*.test.ts", "test/property/**/*.test.ts"], testTimeout: 60_000 },
-			},
-			{
-				extends: true,
-				test: {
-					name: "cluster",
-					include: ["test/cluster/**/*.test.ts"],
-					globalSetup: ["test/setup/cluster.global.ts"],
-					testTimeout: 180_000,
-					hookTimeout: 180_000,
-					fileParallelism: false,
-				},
-			},
+			project("unit", ["test/unit/**/*.test.ts", "test/property/**/*.test.ts"], { testTimeout: 60_000 }),
+			project("package", ["test/package/**/*.test.ts"]),
+			project("peer", ["test/peer/**/*.test.ts"]),
+			project("cluster", ["test/cluster/**/*.test.ts"], {
+				globalSetup: ["test/setup/cluster.global.ts"],
+				fileParallelism: false,
+			}),
 		],
 	},
 });

@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import type { SourceLocation } from "../src/errors.ts";
 
 /** `at f (/path:1:2)`, `at /path:1:2` or `at async file:///path:1:2`; frames of Node and of evaluated text do not match. */
-const FRAME = /^\s*at (?:async )?(?:.*? \()?((?:file:\/\/)?\/.*):(\d+):(\d+)\)?$/;
+const FRAME = /^\s*at (?!.*\(eval at )(?:async )?(?:.*? \()?((?:file:\/\/)?\/.*):(\d+):(\d+)\)?$/;
 
 /** Frames kept while a call site is looked for: enough to get out of deep construct libraries. */
 const DEPTH = 100;
@@ -28,7 +28,7 @@ export function isOwnFile(file: string): boolean {
  * packages are skipped, so that a construct made inside a library points at the line that uses the library.
  */
 export function callSite(callee: object): SourceLocation | undefined {
-	const holder: { stack?: string } = {};
+	const holder: { stack?: unknown } = {};
 	const limit = Error.stackTraceLimit;
 	Error.stackTraceLimit = DEPTH;
 	try {
@@ -36,7 +36,7 @@ export function callSite(callee: object): SourceLocation | undefined {
 	} finally {
 		Error.stackTraceLimit = limit;
 	}
-	const frames = stackFrames(holder.stack ?? "");
+	const frames = stackFrames(String(holder.stack));
 	const frame = frames.find(({ file }) => isOwnFile(file)) ?? frames[0];
 	return frame && { file: frame.file, line: frame.line };
 }

@@ -32,10 +32,10 @@ export interface ServiceProps {
 	 */
 	readonly container?: string;
 	/**
-	 * Compute that the service runs on.
-	 * @default the stack's only compute
+	 * Compute that the service runs on. There is one in a stack, so this needs no saying.
+	 * @default null, that is the stack's compute
 	 */
-	readonly placement?: SlurmCompute<string> | LocalCompute;
+	readonly placement?: SlurmCompute<string> | LocalCompute | null;
 	/**
 	 * The endpoint that the job waits for.
 	 * @default by kind of service

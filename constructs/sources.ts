@@ -1,9 +1,10 @@
 /** Which construct wrote which part of a document. */
 import type { SourceMap } from "../src/submit/config.ts";
+import type { Path } from "../src/submit/path.ts";
 import type { Origin } from "./problem.ts";
 
 /** Path in the document and who wrote what is there and below. */
-export type SourceEntry = readonly [path: readonly (string | number)[], origin: Origin];
+export type SourceEntry = readonly [path: Path, origin: Origin];
 
 /** A source map that answers with the entry of the longest path that leads to the one asked for. */
 export function sourceMap(entries: readonly SourceEntry[]): SourceMap {

@@ -2,12 +2,16 @@
 import type { IConstruct } from "constructs";
 import type { Problem } from "../src/errors.ts";
 import type { SourceMap, Value } from "../src/submit/config.ts";
+import type { Path } from "../src/submit/path.ts";
+import type { Benchmark } from "./benchmark.ts";
 import type { Element } from "./element.ts";
 import { isKind } from "./elements.ts";
 import type { EvalStack } from "./eval-stack.ts";
+import type { Kind } from "./kind.ts";
 import { originOf, treeError } from "./problem.ts";
+import type { SlurmCompute } from "./slurm-compute.ts";
 import { type SourceEntry, sourceMap } from "./sources.ts";
-import { type Path, pathText, plainTree } from "./tree.ts";
+import { pathText, plainTree } from "./tree.ts";
 
 /** The engine's own settings of a benchmark. */
 export interface BenchmarkSettings {
@@ -41,6 +45,8 @@ export function stackDocument(stack: EvalStack, elements: readonly Element[]): S
 	const own = new Set<IConstruct>(elements);
 	const contains = (construct: IConstruct) => own.has(construct);
 
+	const ofKind = <K extends Kind>(...kinds: readonly K[]) => elements.filter((e) => isKind(e, ...kinds));
+
 	const write = (element: Element, path: Path): Value => {
 		sources.push([path, originOf(element)]);
 		const refuse = (code: string, at: Path, message: string, remedy: string) =>
@@ -60,49 +66,41 @@ export function stackDocument(stack: EvalStack, elements: readonly Element[]): S
 	};
 
 	problems.push(...elements.filter(({ name }) => /[/\n]/.test(name)).map(badId));
-	const compute = only(
-		elements.filter((e) => isKind(e, "slurm", "local")),
-		"compute",
-	);
+	const services = ofKind("vllm", "vllm_pd", "ray");
+	const compute = only(ofKind("slurm", "local"), "compute");
+	const driver = only(ofKind("driver"), "driver");
+	const otel = only(ofKind("otel"), "otel");
+	const benchmarks = ofKind("benchmark");
 	if (!compute) problems.push(noCompute(stack));
-	const driver = only(
-		elements.filter((e) => isKind(e, "driver")),
-		"driver",
-	);
-	const otel = only(
-		elements.filter((e) => isKind(e, "otel")),
-		"otel",
-	);
-	const benchmarks = elements.filter((e) => isKind(e, "benchmark"));
 
-	const driverSection = driver ? (write(driver, ["driver"]) as ReadonlyMap<string, Value>) : [];
+	const driverFields = driver ? (write(driver, ["driver"]) as ReadonlyMap<string, Value>) : [];
 	const raw = new Map<string, Value>([
-		[
-			"services",
-			named(
-				elements.filter((e) => isKind(e, "vllm", "vllm_pd", "ray")),
-				["services"],
-			),
-		],
+		["services", named(services, ["services"])],
 		["compute", named(compute ? [compute] : [], ["compute"])],
-		["driver", new Map([...driverSection, ["benchmarks", named(benchmarks, ["driver", "benchmarks"])]])],
+		["driver", new Map([...driverFields, ["benchmarks", named(benchmarks, ["driver", "benchmarks"])]])],
 		["job", write(stack, ["job"])],
 	]);
 	if (otel) raw.set("otel", write(otel, ["otel"]));
-	if (isKind(compute, "slurm")) {
-		for (const [pool, source] of compute.poolSources) {
-			const path = ["compute", compute.name, "node_pools", pool];
-			sources.push([path, { ...originOf(compute), ...(source && { source }) }]);
-		}
-	}
-	const settings = {
-		benchmarks: new Map(
-			benchmarks.map(
-				({ name, props }) => [name, { onChange: props.lifecycle?.onChange ?? "refuse" }] as const,
-			),
-		),
+	if (isKind(compute, "slurm")) sources.push(...poolSources(compute));
+	return {
+		stack: stack.name,
+		raw,
+		sources: sourceMap(sources),
+		settings: { benchmarks: new Map(benchmarks.map((benchmark) => [benchmark.name, settingsOf(benchmark)])) },
+		problems,
 	};
-	return { stack: stack.name, raw, sources: sourceMap(sources), settings, problems };
+}
+
+function settingsOf({ props }: Benchmark): BenchmarkSettings {
+	return { onChange: props.lifecycle?.onChange ?? "refuse" };
+}
+
+/** Pools added later have a line of their own. */
+function poolSources(compute: SlurmCompute<string>): readonly SourceEntry[] {
+	return [...compute.poolSources].map(([pool, source]) => [
+		["compute", compute.name, "node_pools", pool],
+		{ ...originOf(compute), ...(source && { source }) },
+	]);
 }
 
 /** Ids are unique among siblings only; names in a document are unique in the whole stack. */

@@ -1,13 +1,11 @@
 /** From what users wrote in props to the plain tree of a document: every mapping a `Map`, references as names. */
 import type { IConstruct } from "constructs";
 import type { Value } from "../src/submit/config.ts";
+import type { Path } from "../src/submit/path.ts";
 import type { Element } from "./element.ts";
 import { envText } from "./env.ts";
 import { kindOf } from "./kind.ts";
 import type { NodePool } from "./node-pool.ts";
-
-/** A path in the document. */
-export type Path = readonly (string | number)[];
 
 /** Reports a value that a document cannot hold, or a reference that leads out of the stack. */
 export type Refuse = (code: string, path: Path, message: string, remedy: string) => void;

@@ -27,7 +27,7 @@ function clock(epochSeconds: number): string {
 }
 
 /** The view that the options ask for. With `-json`, stdout holds events only. */
-export function viewOf(session: Session): View {
+export function makeView(session: Session): View {
 	if (session.options["json"] === true) {
 		return jsonView(session, { gymfile: VERSION, now: () => new Date().toISOString() });
 	}

@@ -1,7 +1,6 @@
 /** Runs one command line: parse, load the command, map whatever happens to an exit code. */
 import { EXIT, GymError } from "../errors.ts";
 import { COMMANDS } from "./commands.ts";
-import type { Parsed } from "./options.ts";
 import { parse } from "./parse.ts";
 import { processSession } from "./session.ts";
 
@@ -25,23 +24,22 @@ function stopSignal(): { signal: AbortSignal; exit: () => number | null } {
 /** @returns the exit code */
 export async function main(argv: readonly string[]): Promise<number> {
 	const stop = stopSignal();
-	let options: Parsed = {
-		json: argv.some((arg) => /^--?json$/.test(arg)),
-		debug: argv.some((arg) => /^--?debug$/.test(arg)),
-	};
+	// Until the command line is parsed, only these two options count.
+	const given = (name: string) => argv.some((arg) => arg === `-${name}` || arg === `--${name}`);
+	let session = processSession([], { json: given("json"), debug: given("debug") }, stop.signal);
 	try {
 		const asked = parse(argv, COMMANDS, process.stdout.columns ?? 100);
 		if ("help" in asked) {
 			process.stdout.write(asked.help);
 			return EXIT.ok;
 		}
-		options = asked.options;
+		session = processSession(asked.args, asked.options, stop.signal);
 		const { run } = await asked.command.load();
-		const code = await run(processSession(asked.args, asked.options, stop.signal));
+		const code = await run(session);
 		return stop.exit() ?? code;
 	} catch (error) {
 		const { showError } = await import("./show-error.ts");
-		const code = showError(error, processSession([], options, stop.signal));
+		const code = showError(error, session);
 		return GymError.is(error) && error.exit === "interrupted" ? (stop.exit() ?? code) : code;
 	} finally {
 		process.removeAllListeners("SIGINT").removeAllListeners("SIGTERM");

@@ -7,7 +7,9 @@ import { fileURLToPath } from "node:url";
 import { fail } from "../errors.ts";
 import type { Stack } from "../io.ts";
 import type { Loaded, LoadedStack } from "../load/stacks.ts";
+import { makeView } from "./output.ts";
 import { listOption, type Parsed, textOption } from "./options.ts";
+import type { View } from "./views/view.ts";
 
 /** Everything that is not the engine's: text in and out, the user, the process. */
 export interface Session {
@@ -24,6 +26,8 @@ export interface Session {
 	readonly err: (text: string) => void;
 	/** Asks one line; null at the end of input. */
 	readonly ask: (question: string) => Promise<string | null>;
+	/** What commands say goes through here; one for the whole process. */
+	readonly view: () => View;
 }
 
 /** Folder of this package, both from the sources and from the bundle. */
@@ -98,7 +102,8 @@ export function oneStack(loaded: Loaded, names: readonly string[]): LoadedStack 
 /** A session of the running process. */
 export function processSession(args: readonly string[], options: Parsed, signal: AbortSignal): Session {
 	const { env, stdin, stdout, stderr } = process;
-	return {
+	let view: View | null = null;
+	const session: Session = {
 		args,
 		options,
 		env,
@@ -117,5 +122,10 @@ export function processSession(args: readonly string[], options: Parsed, signal:
 				reader.close();
 			}
 		},
+		view() {
+			view ??= makeView(session);
+			return view;
+		},
 	};
+	return session;
 }

@@ -1,6 +1,5 @@
 /** Shows what made a command stop, and maps it to the exit code. */
 import { EXIT, GymError, type Problem } from "../errors.ts";
-import { viewOf } from "./output.ts";
 import type { Session } from "./session.ts";
 
 /** Codes of failures that come before any contact with a cluster and before any write. */
@@ -19,7 +18,7 @@ export function showError(error: unknown, session: Session): number {
 		},
 	];
 	const exit = known?.exit ?? "bug";
-	viewOf(session).problems({
+	session.view().problems({
 		problems,
 		exit,
 		aftermath: BEFORE_CONTACT.has(exit) ? "not-contacted" : "unknown",

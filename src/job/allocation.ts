@@ -6,7 +6,7 @@ import { variablePart } from "../submit/rules/names.ts";
 import type { Directive, PoolRange } from "./model.ts";
 
 /** Seconds between the warning and the time limit: a minute, and a minute for the driver to stop in. */
-export const WARNING_LEAD = 120;
+const WARNING_LEAD = 120;
 
 /** Most characters of a job name that Slurm takes, and of any value that its script reader can hold. */
 const LONGEST_NAME = 1024;
@@ -34,7 +34,7 @@ function extras(compute: SlurmConfig, at: string): readonly Extra[] {
  * minute early, so in a job of a few minutes it comes closer to the end, and below two minutes it would
  * come at once.
  */
-export function warningLead(walltime: string | null): number | null {
+function warningLead(walltime: string | null): number | null {
 	const seconds = walltime === null ? null : parseDuration(walltime);
 	if (seconds === null || seconds === 0) return WARNING_LEAD;
 	if (seconds < 120) return null;

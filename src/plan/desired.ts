@@ -3,7 +3,7 @@ import type { Problem } from "../errors.ts";
 import { buildJob } from "../job/build.ts";
 import type { Job } from "../job/model.ts";
 import { PLACEHOLDER_RUN_ID, renderJob } from "../job/render.ts";
-import type { SourceMap, SubmitConfig } from "../submit/config.ts";
+import type { BenchmarkConfig, SourceMap, SubmitConfig } from "../submit/config.ts";
 import { parseDuration } from "../submit/duration.ts";
 import { benchmarkDocument, fingerprint } from "../submit/fingerprint.ts";
 import type { Desired, JobSize, Plan } from "./plan.ts";
@@ -18,9 +18,16 @@ export interface PreparedPlan extends Plan {
 	readonly jobs: ReadonlyMap<string, DesiredJob>;
 }
 
-function sizeOf(config: SubmitConfig): JobSize {
+/** Seconds that a chain may take in all; null without a cap, undefined when there is no chain. */
+function chainCap({ resumable }: BenchmarkConfig): number | null | undefined {
+	if (resumable === false) return undefined;
+	return resumable === true || resumable.max_walltime === null ? null : parseDuration(resumable.max_walltime);
+}
+
+function sizeOf(config: SubmitConfig, benchmark: BenchmarkConfig): JobSize {
 	const [compute] = config.compute.values();
-	if (!compute || compute.type !== "slurm")
+	const cap = chainCap(benchmark);
+	if (compute?.type !== "slurm")
 		return { nodes: 1, gpusPerNode: null, walltime: null, partition: null };
 	const pools = [...compute.node_pools.values()];
 	return {
@@ -28,6 +35,7 @@ function sizeOf(config: SubmitConfig): JobSize {
 		gpusPerNode: pools[0]?.gpus_per_node ?? null,
 		walltime: compute.walltime === null ? null : parseDuration(compute.walltime),
 		partition: pools[0]?.partition ?? null,
+		...(cap === undefined ? {} : { chainCap: cap }),
 	};
 }
 
@@ -41,7 +49,7 @@ export function desiredJobs(
 ): { desired: readonly DesiredJob[]; problems: readonly Problem[] } {
 	const desired: DesiredJob[] = [];
 	const problems = new Map<string, Problem>();
-	for (const benchmark of config.driver.benchmarks.keys()) {
+	for (const [benchmark, wanted] of config.driver.benchmarks) {
 		const built = buildJob(config, benchmark, { stack: options.stack });
 		// A service is part of every benchmark's job: say once what is wrong with it.
 		for (const problem of built.problems) problems.set(JSON.stringify(problem), problem);
@@ -55,7 +63,7 @@ export function desiredJobs(
 			document,
 			fingerprint: fingerprint(document),
 			rendered: Object.fromEntries([...files].map(([name, file]) => [name, file.text])),
-			size: sizeOf(config),
+			size: sizeOf(config, wanted),
 			...(options.sources ? { sources: options.sources } : {}),
 		});
 	}

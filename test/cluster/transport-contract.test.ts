@@ -10,6 +10,7 @@ import { opensshTransport } from "../../src/cluster/transport/openssh.ts";
 import type { Transport } from "../../src/cluster/transport/transport.ts";
 import { quote } from "../../src/job/script/quote.ts";
 import { clusterInfo, freshOutputPath, waitFor } from "../setup/cluster.ts";
+import { runProgram } from "../setup/slurm-cluster.ts";
 import { problemOf, tempFolder, transportIo } from "../unit/cluster/transport-io.ts";
 
 const overSsh = (terminal: ((words: string) => void) | null): Transport =>
@@ -234,9 +235,11 @@ describe("master connections", () => {
 		const [made] = await readdir(folder);
 		const [socket] = await readdir(join(folder, made!));
 		const check = ["-S", join(folder, made!, socket!), "-O", "check", "login"];
-		expect(() => execFileSync("ssh", [...args, ...check], { stdio: "ignore" })).not.toThrow();
+		const { stderr: said } = await runProgram("ssh", [...args, ...check]);
+		const master = /pid=(\d+)/.exec(said)![1]!;
+		expect(await exists(`/proc/${master}/exe`)).toBe(true);
 		await transport.close();
-		expect(() => execFileSync("ssh", [...args, ...check], { stdio: "ignore" })).toThrow();
+		await waitFor(async () => !(await exists(`/proc/${master}/exe`)), "the master to end");
 		expect(await readdir(folder)).toEqual([]);
 	});
 

@@ -76,6 +76,10 @@ test("every value reaches its program byte for byte, or is refused with its path
 				model: line,
 				served: line,
 				container: line,
+				mount: fc.string({
+					unit: fc.constantFrom("a", " ", "'", '"', "\\", "`", "(", ")", ";", "#", "é", "*"),
+					maxLength: 8,
+				}),
 				run: fc.array(value, { maxLength: 4 }),
 				prepare: fc.array(value, { maxLength: 2 }),
 			}),
@@ -107,6 +111,7 @@ test("every value reaches its program byte for byte, or is refused with its path
 					service: {
 						env,
 						container: given.container,
+						mounts: [`/w${given.mount}:/in:ro`, `/v${given.mount}`],
 						model: given.model,
 						served_model_name: given.served,
 						pre_command: `export PRE=${quote(given.pre)}`,
@@ -149,6 +154,9 @@ test("every value reaches its program byte for byte, or is refused with its path
 					...given.extra.flatMap((word) => ["--x", word]),
 				]);
 				expect(ran.args("srun-speaker")).toContain(`--container-image=${given.container}`);
+				expect(ran.args("srun-speaker")).toContain(
+					`--container-mounts=/w${given.mount}:/in:ro,/v${given.mount}`,
+				);
 				const tokens = (part: ReadonlyMap<string, Value>) => hydraTokens(part, { prefix: "+" });
 				expect(ran.args("gym-run")).toEqual(expect.arrayContaining([...tokens(run)]));
 				if (prepare.size > 0)

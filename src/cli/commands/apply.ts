@@ -6,7 +6,6 @@ import type { SlurmConfig } from "../../submit/config.ts";
 import { requireConsent } from "../consent.ts";
 import { forEachStack } from "../each-stack.ts";
 import { listOption, textOption } from "../options.ts";
-import { viewOf } from "../output.ts";
 import { withIo } from "../process-io.ts";
 import { loadValid, type Session } from "../session.ts";
 import { type ApplyOutcome, cancelOutcome, questionText, submitOutcome } from "../views/apply.ts";
@@ -21,7 +20,7 @@ export async function run(session: Session): Promise<number> {
 	const { options } = session;
 	const approved = options["auto-approve"] === true;
 	const { root, stacks } = await loadValid(session, session.args);
-	const view = viewOf(session);
+	const view = session.view();
 	return withIo(session, root, (io) =>
 		forEachStack(stacks, session, async (stack) => {
 			const outcomes: ApplyOutcome[] = [];

@@ -4,7 +4,6 @@ import { EXIT, fail } from "../../errors.ts";
 import { type AddressedRun, findRun } from "../address.ts";
 import { requireConsent } from "../consent.ts";
 import { textOption } from "../options.ts";
-import { viewOf } from "../output.ts";
 import { withIo } from "../process-io.ts";
 import { loadValid, type Session } from "../session.ts";
 import { cancelOutcome } from "../views/apply.ts";
@@ -12,7 +11,7 @@ import { cancelOutcome } from "../views/apply.ts";
 export async function run(session: Session): Promise<number> {
 	requireConsent(session);
 	const { root, stacks } = await loadValid(session, []);
-	const view = viewOf(session);
+	const view = session.view();
 	return withIo(session, root, async (io) => {
 		const runs: AddressedRun[] = [];
 		for (const address of session.args) runs.push(await findRun(address, stacks, io));

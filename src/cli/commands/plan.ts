@@ -4,14 +4,13 @@ import { blocking, planStack } from "../../engine.ts";
 import { EXIT, GymError } from "../../errors.ts";
 import { forEachStack } from "../each-stack.ts";
 import { listOption } from "../options.ts";
-import { viewOf } from "../output.ts";
 import { withIo } from "../process-io.ts";
 import { loadValid, type Session } from "../session.ts";
 
 export async function run(session: Session): Promise<number> {
 	const { options } = session;
 	const { root, stacks } = await loadValid(session, session.args);
-	const view = viewOf(session);
+	const view = session.view();
 	const refresh = options["offline"] !== true && options["refresh"] !== "false";
 	return withIo(session, root, (io) =>
 		forEachStack(stacks, session, async (stack) => {

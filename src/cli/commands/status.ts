@@ -1,7 +1,6 @@
 /** `gym status`: what runs, how far it is, its reward so far. Changes nothing. */
 import { statusOf } from "../../engine.ts";
 import { EXIT } from "../../errors.ts";
-import { viewOf } from "../output.ts";
 import { withIo } from "../process-io.ts";
 import { loadValid, type Session } from "../session.ts";
 
@@ -9,7 +8,7 @@ export async function run(session: Session): Promise<number> {
 	const { options } = session;
 	const { root, stacks } = await loadValid(session, session.args);
 	const refresh = options["offline"] !== true && options["refresh"] !== "false";
-	const view = viewOf(session);
+	const view = session.view();
 	return withIo(session, root, async (io) => {
 		const rows = [];
 		let asOf: number | null = null;

@@ -2,7 +2,6 @@
 import { EXIT, GymError, type Problem } from "../../errors.ts";
 import { desiredJobs } from "../../plan/desired.ts";
 import { VERSION } from "../../version.ts";
-import { viewOf } from "../output.ts";
 import { loadValid, type Session } from "../session.ts";
 
 export async function run(session: Session): Promise<number> {
@@ -18,6 +17,6 @@ export async function run(session: Session): Promise<number> {
 		if (errors.length > 0) throw new GymError("refused", [...errors, ...stack.problems]);
 		warnings.push(...stack.problems, ...problems);
 	}
-	viewOf(session).valid({ stacks: stacks.map((stack) => stack.name), problems: warnings });
+	session.view().valid({ stacks: stacks.map((stack) => stack.name), problems: warnings });
 	return EXIT.ok;
 }

@@ -92,18 +92,16 @@ export const gpusFitTogether: Rule = (config, report) => {
 	const taken = new Map<number, number>();
 	for (const server of vllmServers(config)) {
 		const { gpusPerNode } = server.nodes;
-		const crowded = new Map<number, number>();
-		for (const [node, gpus] of gpusByNode(server)) {
+		const own = gpusByNode(server);
+		// A server that does not even fit alone has its error already.
+		const crowded = [...own].find(([node, gpus]) => {
 			const before = taken.get(node) ?? 0;
-			taken.set(node, before + gpus);
-			if (gpusPerNode !== null && before > 0 && gpus <= gpusPerNode && before + gpus > gpusPerNode) {
-				crowded.set(node, before + gpus);
-			}
-		}
-		const [first] = crowded;
-		if (!first) continue;
-		const [node, sum] = first;
-		const message = `with the services before it, node ${node} would need ${sum} GPUs, but has ${gpusPerNode}`;
+			return gpusPerNode !== null && gpus <= gpusPerNode && before > 0 && before + gpus > gpusPerNode;
+		});
+		for (const [node, gpus] of own) taken.set(node, (taken.get(node) ?? 0) + gpus);
+		if (!crowded) continue;
+		const [node] = crowded;
+		const message = `with the services before it, node ${node} would need ${taken.get(node)} GPUs, but has ${gpusPerNode}`;
 		report(
 			"warning",
 			"gpus-shared",

@@ -1,4 +1,4 @@
-import { mkdir, readdir } from "node:fs/promises";
+import { mkdir, readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { makeControlFolder, removeControlFolder } from "../../../src/cluster/transport/control-folder.ts";
@@ -61,6 +61,25 @@ describe("an exchange over ssh", () => {
 		await transport.close();
 	});
 
+	test("is in a session of its own, where a ctrl-C on our terminal does not reach it", async () => {
+		const session = "cut -d' ' -f6 /proc/$$/stat";
+		const folder = await tempFolder();
+		const ssh = await fakeSsh(`${session} >${folder}/session; run`);
+		const transport = opensshTransport(host(), transportIo({ env: ssh.env }));
+		await transport.run("look", "true");
+		const ours = (await readFile("/proc/self/stat", "utf8")).split(") ")[1]!.split(" ")[3];
+		expect(await readFile(`${folder}/session`, "utf8")).toMatch(/^\d+\n$/);
+		expect((await readFile(`${folder}/session`, "utf8")).trim()).not.toBe(ours);
+		await transport.close();
+	});
+
+	test.each(["sh", "dash", "bash"])("works whatever the login shell is: %s", async (shell) => {
+		const ssh = await fakeSsh(`exec ${shell} -c "$last"`);
+		const transport = opensshTransport(host(), transportIo({ env: ssh.env }));
+		expect((await transport.run("look", "[[ -v BASH_VERSION ]] && echo bash")).stdout).toBe("bash\n");
+		await transport.close();
+	});
+
 	test("of which we see no end is lost", async () => {
 		const ssh = await fakeSsh(
 			`${"${!#}"} 2>/dev/null | head -n1; echo 'client_loop: send disconnect: Broken pipe' >&2; exit 255`,
@@ -80,7 +99,7 @@ describe("an exchange over ssh", () => {
 		const transport = opensshTransport(host(), transportIo({ env: ssh.env }));
 		const problem = await problemOf(transport.run("look", "true", { timeoutMs: 2_000 }));
 		expect(problem).toMatchObject({ code: "exchange-lost", exit: "unreachable" });
-		const pid = Number(await import("node:fs/promises").then((fs) => fs.readFile(`${folder}/pid`, "utf8")));
+		const pid = Number(await readFile(`${folder}/pid`, "utf8"));
 		await expect.poll(() => alive(pid), { timeout: 20_000 }).toBe(false);
 		await transport.close();
 	});
@@ -225,7 +244,7 @@ describe("the folder of the socket", () => {
 		const parent = await tempFolder();
 		const folder = await makeControlFolder(parent);
 		expect(folder.startsWith(`${parent}/gym-`)).toBe(true);
-		const { mode } = await import("node:fs/promises").then((fs) => fs.stat(folder));
+		const { mode } = await stat(folder);
 		expect(mode & 0o777).toBe(0o700);
 	});
 

@@ -59,12 +59,12 @@ function slurmStack(written: boolean): EvalStack {
 		port: 8100,
 		prefill: {
 			nodePool: cluster.pool("a"),
-			...or({ ...engine, model: "m", placement, port: 8101, dataParallelRpcPort: 13345 }),
+			...or({ ...engine, model: "m", placement: null, port: 8101, dataParallelRpcPort: 13345 }),
 			...or({ healthCheck: { ...health, port: 8101 } }),
 		},
 		decode: {
 			nodePool: cluster.pool("b"),
-			...or({ ...engine, model: "m", placement, port: 8102, dataParallelRpcPort: 13346 }),
+			...or({ ...engine, model: "m", placement: null, port: 8102, dataParallelRpcPort: 13346 }),
 			...or({ healthCheck: { ...health, port: 8102 } }),
 		},
 		...or({

@@ -33,3 +33,25 @@ export function validate(sections: Sections = {}, options: Partial<ValidateOptio
 export function findings(sections: Sections = {}, options: Partial<ValidateOptions> = {}): readonly string[] {
 	return validate(sections, options).problems.map(({ severity, code, at }) => `${severity} ${code} ${at}`);
 }
+
+/** A vllm service with more fields. */
+export const vllm = (fields: string) => `{type: vllm, container: c, model: m, ${fields}}`;
+/** The services section. */
+export const services = (...entries: string[]): Sections => ({ services: `{${entries.join(", ")}}` });
+/** The compute section with more fields. */
+export const slurm = (fields: string) => `{lab: {type: slurm, account: a, ${fields}}}`;
+/** The compute section with these pools. */
+export const pools = (...entries: string[]) => slurm(`node_pools: {${entries.join(", ")}}`);
+/** A pool. */
+export const gpu = (nodes: number, gpus = 4, name = "gpu") =>
+	`${name}: {partition: p, nodes: ${nodes}, gpus_per_node: ${gpus}}`;
+/** The driver section with more fields. */
+export const driver = (fields: string) => `{benchmarks: {sums: {run: {x: 1}}}, ${fields}}`;
+/** A driver without policy. */
+export const noPolicy = driver("");
+/** A vllm_pd service `duo` on the pools `pre` and `dec`. */
+export const pd = (fields: string) =>
+	`duo: {type: vllm_pd, container: c, model: m, prefill: {node_pool: pre, tensor_parallel_size: 4}, ` +
+	`decode: {node_pool: dec, tensor_parallel_size: 4}, ${fields}}`;
+/** The pools of `pd`: a node of 4 GPUs each. */
+export const pdPools = pools(gpu(1, 4, "pre"), gpu(1, 4, "dec"));
