@@ -68,7 +68,6 @@ module.exports = {
 	options: {
 		doNotFollow: { path: "node_modules" },
 		tsPreCompilationDeps: true,
-		tsConfig: { fileName: "tsconfig.json" },
 		enhancedResolveOptions: {
 			exportsFields: ["exports"],
 			conditionNames: ["import", "require", "node", "default", "types"],

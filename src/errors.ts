@@ -75,7 +75,13 @@ export class GymError extends Error {
 }
 
 /** Shorthand for one error that is not about a place in the document. */
-export function fail(exit: ExitName, code: string, message: string, remedy?: string, cause?: unknown): GymError {
+export function fail(
+	exit: ExitName,
+	code: string,
+	message: string,
+	remedy?: string,
+	cause?: unknown,
+): GymError {
 	const problem: Problem = { code, severity: "error", at: "", message, ...(remedy ? { remedy } : {}) };
 	return new GymError(exit, problem, cause === undefined ? undefined : { cause });
 }

@@ -1,12 +1,7 @@
 /** How the state changes by what apply does. Pure. */
-import type { AddressRecord, ClusterRef, RunRecord, Segment, StateDocument } from "../../state/document.ts";
+import type { AddressRecord, RunRecord, Segment, StateDocument } from "../../state/document.ts";
 import type { JobOutcome } from "../cluster/scheduler.ts";
 import { slurmState } from "../cluster/slurm/states.ts";
-
-/** The state with another cluster reference. */
-export function onCluster(state: StateDocument, cluster: ClusterRef): StateDocument {
-	return { ...state, cluster };
-}
 
 /** A run that never had a job leaves no trace in the history. */
 function worthKeeping(run: RunRecord | null): run is RunRecord {

@@ -110,7 +110,8 @@ function jobRequest(
 ): JobRequest {
 	const { files } = renderJob(desired.job, { runDir, toolVersion: context.toolVersion });
 	const secrets = secretsFile(desired.job, (variable) => context.hostEnv(variable) ?? "");
-	const staged = new Map<string, StagedFile>(files);
+	// The stop mark is content of `control`, a file that always exists: NFS may cache that one is not there.
+	const staged = new Map<string, StagedFile>([...files, ["control", { text: "", mode: 0o600 }]]);
 	if (secrets !== "") staged.set(".env", { text: secrets, mode: 0o600 });
 	return {
 		benchmark: desired.benchmark,

@@ -15,7 +15,7 @@ import type { Session } from "./session.ts";
 
 /** `GYMFILE_SSH_CONFIG` names another configuration file for ssh than the user's own. */
 function sshArguments(env: NodeJS.ProcessEnv): readonly string[] {
-	const config = env["GYMFILE_SSH_CONFIG"];
+	const config = env.GYMFILE_SSH_CONFIG;
 	return config ? ["-F", config] : [];
 }
 

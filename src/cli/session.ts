@@ -1,14 +1,12 @@
 /** What a command gets to work with: its command line, this process, and the way to the outside. */
-import { mkdir } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline/promises";
-import { fileURLToPath } from "node:url";
 import { fail } from "../errors.ts";
 import type { Stack } from "../io.ts";
 import type { Loaded, LoadedStack } from "../load/stacks.ts";
-import { makeView } from "./output.ts";
 import { listOption, type Parsed, textOption } from "./options.ts";
+import { makeView } from "./output.ts";
 import type { View } from "./views/view.ts";
 
 /** Everything that is not the engine's: text in and out, the user, the process. */
@@ -30,19 +28,9 @@ export interface Session {
 	readonly view: () => View;
 }
 
-/** Folder of this package, both from the sources and from the bundle. */
-function packageRoot(): string {
-	const here = fileURLToPath(import.meta.url);
-	const at = Math.max(here.lastIndexOf("/dist/"), here.lastIndexOf("/src/"));
-	return here.slice(0, at);
-}
-
-/** A private folder for caches. */
-async function cacheDirectory(env: NodeJS.ProcessEnv): Promise<string> {
-	const base = env["XDG_CACHE_HOME"] || join(homedir(), ".cache");
-	const folder = join(base, "gymfile");
-	await mkdir(folder, { recursive: true, mode: 0o700 });
-	return folder;
+/** Folder for caches; what is in it may go at any time. */
+function cacheDirectory(env: NodeJS.ProcessEnv): string {
+	return join(env.XDG_CACHE_HOME || join(homedir(), ".cache"), "gymfile");
 }
 
 function contextOf(options: Parsed): Record<string, string> {
@@ -68,10 +56,9 @@ export async function load(session: Session): Promise<Loaded> {
 		...(gymfile === undefined ? {} : { gymfile }),
 		...(stackName === undefined ? {} : { stackName }),
 		context: contextOf(options),
-		cacheDirectory: await cacheDirectory(env),
-		packageRoot: packageRoot(),
+		cacheDirectory: cacheDirectory(env),
 		hostEnv: (name) => env[name],
-		missingHost: options["offline"] === true ? "note" : "error",
+		missingHost: options.offline === true ? "note" : "error",
 	});
 }
 
@@ -108,7 +95,7 @@ export function processSession(args: readonly string[], options: Parsed, signal:
 		options,
 		env,
 		directory: resolve(textOption(options, "chdir") ?? "."),
-		interactive: Boolean(stdin.isTTY && stdout.isTTY) && !env["CI"],
+		interactive: Boolean(stdin.isTTY && stdout.isTTY) && !env.CI,
 		signal,
 		out: (text) => stdout.write(text),
 		err: (text) => stderr.write(text),

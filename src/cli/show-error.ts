@@ -23,7 +23,7 @@ export function showError(error: unknown, session: Session): number {
 		exit,
 		aftermath: BEFORE_CONTACT.has(exit) ? "not-contacted" : "unknown",
 	});
-	if (session.options["debug"] === true && error instanceof Error) {
+	if (session.options.debug === true && error instanceof Error) {
 		session.err(`${error.stack}\n${error.cause instanceof Error ? `caused by ${error.cause.stack}\n` : ""}`);
 	}
 	return EXIT[exit];

@@ -63,17 +63,18 @@ async function run(file: string, jiti: Jiti, context: Context): Promise<App> {
 	const module = await jiti.import<{ readonly default?: Exported }>(file);
 	const exported = module.default;
 	const app = typeof exported === "function" ? await exported(context) : exported;
-	const at = { code: "no-default-export", severity: "error", at: "", source: { file } } as const;
-	const remedy = "end it with: export default app";
-	if (exported === undefined) {
-		throw new GymError("invalid", { ...at, message: "the gymfile has no default export", remedy });
-	}
-	if (!isKind(app, "app")) {
-		const message =
-			typeof exported === "function"
-				? "the exported function did not return an App"
-				: "the default export is no App";
-		throw new GymError("invalid", { ...at, code: "not-an-app", message, remedy });
-	}
-	return app;
+	if (isKind(app, "app")) return app;
+	const refuse = (code: string, message: string) =>
+		new GymError("invalid", {
+			code,
+			severity: "error",
+			at: "",
+			message,
+			remedy: "end it with: export default app",
+			source: { file },
+		});
+	if (exported === undefined) throw refuse("no-default-export", "the gymfile has no default export");
+	if (typeof exported === "function")
+		throw refuse("not-an-app", "the exported function did not return an App");
+	throw refuse("not-an-app", "the default export is no App");
 }

@@ -19,8 +19,6 @@ export interface StackRequest {
 	readonly context: Readonly<Record<string, string>>;
 	/** Private folder for the gymfile loader's cache. */
 	readonly cacheDirectory: string;
-	/** Folder of this package. */
-	readonly packageRoot: string;
 	readonly hostEnv: ValidateOptions["hostEnv"];
 	readonly missingHost: ValidateOptions["missingHost"];
 }
@@ -50,7 +48,11 @@ function finish(
 	request: StackRequest,
 ): LoadedStack {
 	const { hostEnv, missingHost } = request;
-	const { config, problems: found } = validateDocument(raw, { sources, hostEnv, missingHost });
+	// What could not be read whole would only be misjudged.
+	const broken = before.some((problem) => problem.severity === "error");
+	const { config, problems: found } = broken
+		? { config: null, problems: [] }
+		: validateDocument(raw, { sources, hostEnv, missingHost });
 	const problems = [...before, ...found];
 	const valid = config !== null && !problems.some((problem) => problem.severity === "error");
 	return { name, raw, sources, problems, stack: valid ? { name, config, sources, problems } : null };
@@ -78,7 +80,10 @@ export async function loadStacks(request: StackRequest): Promise<Loaded> {
 		return { root: dirname(file), stacks: [finish(name, raw, sources, problems, request)] };
 	}
 	const file = resolve(request.directory, request.gymfile ?? "gymfile.ts");
-	const [{ loadGymfile }, { synthApp }] = await Promise.all([import("./gymfile.ts"), import("../../constructs/synth.ts")]);
+	const [{ loadGymfile }, { synthApp }] = await Promise.all([
+		import("./gymfile.ts"),
+		import("../../constructs/synth.ts"),
+	]);
 	const { app } = await loadGymfile(file, request);
 	const stacks = synthApp(app).map(({ stack, raw, sources, problems }) =>
 		finish(stack, raw, sources, problems, request),

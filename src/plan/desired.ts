@@ -27,8 +27,7 @@ function chainCap({ resumable }: BenchmarkConfig): number | null | undefined {
 function sizeOf(config: SubmitConfig, benchmark: BenchmarkConfig): JobSize {
 	const [compute] = config.compute.values();
 	const cap = chainCap(benchmark);
-	if (compute?.type !== "slurm")
-		return { nodes: 1, gpusPerNode: null, walltime: null, partition: null };
+	if (compute?.type !== "slurm") return { nodes: 1, gpusPerNode: null, walltime: null, partition: null };
 	const pools = [...compute.node_pools.values()];
 	return {
 		nodes: pools.length ? pools.reduce((sum, pool) => sum + pool.nodes, 0) : 1,

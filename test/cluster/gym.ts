@@ -39,7 +39,12 @@ export function runGym(
 	env: Readonly<Record<string, string>> = {},
 ): Promise<GymResult> {
 	return new Promise((resolve, reject) => {
-		const base = { PATH: process.env.PATH, HOME: folder, GYMFILE_SSH_CONFIG: clusterInfo().sshConfig, NO_COLOR: "1" };
+		const base = {
+			PATH: process.env.PATH,
+			HOME: folder,
+			GYMFILE_SSH_CONFIG: clusterInfo().sshConfig,
+			NO_COLOR: "1",
+		};
 		const child = spawn(process.execPath, [CLI, ...args], {
 			cwd: folder,
 			env: { ...base, ...env } as NodeJS.ProcessEnv,
@@ -67,7 +72,8 @@ export async function project(): Promise<Project> {
 		folder,
 		outputPath,
 		gym: (args, env) => runGym(folder, args, env),
-		write: (document) => writeFile(join(folder, "lab.yaml"), stringify(document, { version: "1.1", lineWidth: 0 })),
+		write: (document) =>
+			writeFile(join(folder, "lab.yaml"), stringify(document, { version: "1.1", lineWidth: 0 })),
 		async stateText() {
 			const { readdir } = await import("node:fs/promises");
 			const names = await readdir(join(folder, ".gym", "lab"));
@@ -90,7 +96,13 @@ export interface DocumentOptions {
 export function labDocument({ outputPath, benchmarks, policy, driver, compute }: DocumentOptions) {
 	return {
 		services: {
-			policy: { type: "vllm", container: "vllm/vllm-openai:v0.11.0", model: "acme/talker-8b", tensor_parallel_size: 8, ...policy },
+			policy: {
+				type: "vllm",
+				container: "vllm/vllm-openai:v0.11.0",
+				model: "acme/talker-8b",
+				tensor_parallel_size: 8,
+				...policy,
+			},
 		},
 		compute: {
 			lab: {

@@ -27,13 +27,19 @@ const REMOTE_POINTS = [
 	"submit.written",
 ];
 
-const BENCHMARKS = { gsm8k: { command: "sleep 300" }, aime: { command: "sleep 300" }, ifeval: { command: "sleep 300" } };
+const BENCHMARKS = {
+	gsm8k: { command: "sleep 300" },
+	aime: { command: "sleep 300" },
+	ifeval: { command: "sleep 300" },
+};
 
 describe("apply stopped at", () => {
 	it.each([...LOCAL_POINTS, ...REMOTE_POINTS])("%s", async (point) => {
 		const one = await project();
 		await one.write(labDocument({ outputPath: one.outputPath, benchmarks: BENCHMARKS }));
-		const stopped = await one.gym(["apply", "-f", "lab.yaml", "--auto-approve"], { GYMFILE_TEST_STOP_AT: point });
+		const stopped = await one.gym(["apply", "-f", "lab.yaml", "--auto-approve"], {
+			GYMFILE_TEST_STOP_AT: point,
+		});
 		if (REMOTE_POINTS.includes(point)) expect(stopped.code, stopped.text).toBe(1);
 		else expect(stopped.signal, stopped.text).toBe("SIGKILL");
 
@@ -57,7 +63,9 @@ describe("apply stopped at", () => {
 	it("no other point than these", async () => {
 		const one = await project();
 		await one.write(labDocument({ outputPath: one.outputPath, benchmarks: { gsm8k: { command: "true" } } }));
-		const listed = await one.gym(["apply", "-f", "lab.yaml", "--auto-approve"], { GYMFILE_TEST_LIST_POINTS: "1" });
+		const listed = await one.gym(["apply", "-f", "lab.yaml", "--auto-approve"], {
+			GYMFILE_TEST_LIST_POINTS: "1",
+		});
 		expect(listed.code, listed.text).toBe(0);
 		const passed = [...listed.stderr.matchAll(/^point (\S+)$/gm)].map((match) => match[1]!);
 		expect([...new Set(passed)].sort()).toEqual([...LOCAL_POINTS].sort());

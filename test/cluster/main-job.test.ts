@@ -8,7 +8,8 @@ const TALK = { command: 'echo "asked $NEMO_GYM_POLICY_MODEL_NAME at $NEMO_GYM_PO
 /** Waits until no job of the project is queued or running. */
 async function settled(one: Project): Promise<void> {
 	await waitFor(
-		async () => (await jobs(one.outputPath)).every((job) => !["PENDING", "RUNNING", "COMPLETING"].includes(job.state)),
+		async () =>
+			(await jobs(one.outputPath)).every((job) => !["PENDING", "RUNNING", "COMPLETING"].includes(job.state)),
 		"all jobs to end",
 		{ timeoutMs: 90_000 },
 	);
@@ -17,8 +18,13 @@ async function settled(one: Project): Promise<void> {
 async function statusOf(one: Project): Promise<Record<string, Record<string, unknown>>> {
 	const { stdout, text, code } = await one.gym(["status", "-f", "lab.yaml", "-json"]);
 	expect(code, text).toBe(0);
-	const events = stdout.trim().split("\n").map((line) => JSON.parse(line) as Record<string, unknown>);
-	return Object.fromEntries(events.filter((event) => event.type === "status").map((event) => [event.addr, event]));
+	const events = stdout
+		.trim()
+		.split("\n")
+		.map((line) => JSON.parse(line) as Record<string, unknown>);
+	return Object.fromEntries(
+		events.filter((event) => event.type === "status").map((event) => [event.addr, event]),
+	);
 }
 
 describe("the main job", () => {
@@ -38,7 +44,8 @@ describe("the main job", () => {
 
 		await settled(one);
 		const status = await statusOf(one);
-		for (const name of Object.keys(benchmarks)) expect(status[`lab/${name}`]).toMatchObject({ status: "succeeded" });
+		for (const name of Object.keys(benchmarks))
+			expect(status[`lab/${name}`]).toMatchObject({ status: "succeeded" });
 		expect(await jobs(one.outputPath)).toHaveLength(3);
 		const logs = await one.gym(["logs", "lab/gsm8k", "-f", "lab.yaml", "--source", "driver"]);
 		expect(logs.stdout).toContain("asked acme/talker-8b at http://localhost:8000/v1");
@@ -65,7 +72,9 @@ describe("the main job", () => {
 		expect(applied.code, applied.text).toBe(0);
 		await settled(one);
 		expect(await jobs(one.outputPath)).toHaveLength(3);
-		expect((await one.gym(["logs", "aime", "-f", "lab.yaml", "--source", "driver"])).stdout).toContain("edited");
+		expect((await one.gym(["logs", "aime", "-f", "lab.yaml", "--source", "driver"])).stdout).toContain(
+			"edited",
+		);
 		const kept = JSON.parse((await one.gym(["state", "show", "lab/aime", "-f", "lab.yaml"])).stdout);
 		expect(kept.history).toHaveLength(1);
 	});
@@ -108,7 +117,9 @@ describe("the main job", () => {
 
 	it("cancels on request, and then waits for a decision", async () => {
 		const one = await project();
-		await one.write(labDocument({ outputPath: one.outputPath, benchmarks: { slow: { command: "sleep 300" } } }));
+		await one.write(
+			labDocument({ outputPath: one.outputPath, benchmarks: { slow: { command: "sleep 300" } } }),
+		);
 		expect((await one.gym(["apply", "-f", "lab.yaml", "--auto-approve"])).code).toBe(0);
 		const cancelled = await one.gym(["cancel", "lab/slow", "-f", "lab.yaml", "--auto-approve"]);
 		expect(cancelled.code, cancelled.text).toBe(0);

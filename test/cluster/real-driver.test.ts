@@ -80,7 +80,12 @@ it("runs a benchmark of NeMo Gym to its rewards", { timeout: 900_000 }, async ()
 		{ timeoutMs: 600_000 },
 	);
 	const logs = await one.gym(["logs", "mcqa", "-f", "lab.yaml", "-n", "30"]);
-	expect(status, logs.text).toMatchObject({ status: "succeeded", rollouts_done: 2, rollouts_expected: 2, reward_mean: 0.5 });
+	expect(status, logs.text).toMatchObject({
+		status: "succeeded",
+		rollouts_done: 2,
+		rollouts_expected: 2,
+		reward_mean: 0.5,
+	});
 
 	const runDir = join(one.outputPath, (await readdir(one.outputPath))[0]!);
 	const rows = (await readFile(join(runDir, "mcqa/artifacts/rollouts.jsonl"), "utf8")).trim().split("\n");

@@ -36,11 +36,16 @@ describe("the packed package", () => {
 	});
 
 	it("plans an example there, typed and run", async () => {
-		await writeFile(join(folder, "gymfile.ts"), await readFile(join(root, "examples/single-model/gymfile.ts"), "utf8"));
+		await writeFile(
+			join(folder, "gymfile.ts"),
+			await readFile(join(root, "examples/single-model/gymfile.ts"), "utf8"),
+		);
 		const flags = ["--noEmit", "--strict", "--module", "nodenext", "--target", "es2023", "gymfile.ts"];
 		await run(join(folder, "node_modules/.bin/tsc"), flags, { cwd: folder });
 		for (const name of ["gym", "gymfile"]) {
-			const { stdout } = await run(join(folder, "node_modules/.bin", name), ["plan", "-offline"], { cwd: folder });
+			const { stdout } = await run(join(folder, "node_modules/.bin", name), ["plan", "-offline"], {
+				cwd: folder,
+			});
 			expect(stdout).toContain("to submit");
 		}
 	});

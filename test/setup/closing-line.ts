@@ -11,7 +11,8 @@ export class ClosingLine implements Reporter {
 				const { state } = one.result();
 				if (state !== "pending") count[state]++;
 			}
-			if (module.state() === "failed" && !cases.some((one) => one.result().state === "failed")) count.failed++;
+			if (module.state() === "failed" && !cases.some((one) => one.result().state === "failed"))
+				count.failed++;
 		}
 		process.stdout.write(`\n${count.passed} passed, ${count.failed} failed, ${count.skipped} skipped\n`);
 	}

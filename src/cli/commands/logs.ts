@@ -31,7 +31,7 @@ export async function run(session: Session): Promise<number> {
 		let printed = false;
 		while (!session.signal.aborted) {
 			// The status is read before the logs: what a job wrote at its very end is then still printed.
-			const seen = options["follow"] === true ? await statusOf(stack, io, { refresh: true }) : null;
+			const seen = options.follow === true ? await statusOf(stack, io, { refresh: true }) : null;
 			const status = seen?.runs.find((one) => one.benchmark === benchmark)?.run.status;
 			for (const chunk of await scheduler.logs(found.jobDir, offsets, Number(tail))) {
 				offsets.set(chunk.file, chunk.size);

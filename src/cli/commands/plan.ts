@@ -11,7 +11,7 @@ export async function run(session: Session): Promise<number> {
 	const { options } = session;
 	const { root, stacks } = await loadValid(session, session.args);
 	const view = session.view();
-	const refresh = options["offline"] !== true && options["refresh"] !== "false";
+	const refresh = options.offline !== true && options.refresh !== "false";
 	return withIo(session, root, (io) =>
 		forEachStack(stacks, session, async (stack) => {
 			const plan = await planStack(stack, io, { refresh, replace: listOption(options, "replace") });

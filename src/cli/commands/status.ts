@@ -7,7 +7,7 @@ import { loadValid, type Session } from "../session.ts";
 export async function run(session: Session): Promise<number> {
 	const { options } = session;
 	const { root, stacks } = await loadValid(session, session.args);
-	const refresh = options["offline"] !== true && options["refresh"] !== "false";
+	const refresh = options.offline !== true && options.refresh !== "false";
 	const view = session.view();
 	return withIo(session, root, async (io) => {
 		const rows = [];
