@@ -1,5 +1,5 @@
+import type { Element } from "./element.ts";
 import { KIND } from "./kind.ts";
-import type { SlurmCompute } from "./slurm-compute.ts";
 import type { Directives } from "./values.ts";
 
 /** A named group of nodes. Pools divide a benchmark's one allocation between the services. */
@@ -32,9 +32,10 @@ export interface NodePoolProps {
 export class NodePool {
 	readonly [KIND] = "pool" as const;
 	readonly name: string;
-	readonly compute: SlurmCompute<string>;
+	/** The `SlurmCompute` that it belongs to. */
+	readonly compute: Element;
 
-	constructor(compute: SlurmCompute<string>, name: string) {
+	constructor(compute: Element, name: string) {
 		this.compute = compute;
 		this.name = name;
 	}

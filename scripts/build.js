@@ -25,6 +25,8 @@ await build({
 	},
 	logLevel: "warning",
 	legalComments: "linked",
+	minifyWhitespace: true,
+	minifySyntax: true,
 });
 execFileSync(
 	process.execPath,

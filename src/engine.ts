@@ -5,12 +5,13 @@
 import { type ClusterRef, emptyState, type RunRecord, type StateDocument } from "../state/document.ts";
 import type { Lease } from "../state/store.ts";
 import { type ApplyEvents, type ApplyResult, applyActions } from "./apply/apply.ts";
-import { cancelled, withCurrent } from "./apply/record.ts";
-import { forwardedValues, mountSources } from "./apply/submission.ts";
+import { cancelled, endReplaced, withCurrent } from "./apply/record.ts";
+import { forwardedValues, liveDirs, mountSources } from "./apply/submission.ts";
 import { queriesFor, refreshState } from "./chain/refresh.ts";
 import type { Observation } from "./cluster/scheduler.ts";
 import { GymError, type Problem } from "./errors.ts";
 import type { Io, Stack } from "./io.ts";
+import { addressMatcher } from "./plan/address-match.ts";
 import { decide, isLive } from "./plan/decide.ts";
 import { desiredJobs, type PreparedPlan } from "./plan/desired.ts";
 import type { Drift, Plan } from "./plan/plan.ts";
@@ -43,6 +44,19 @@ function checkMoved(state: StateDocument | null, cluster: ClusterRef): Problem |
 	};
 }
 
+/** A pattern that names nothing is a typo. */
+function checkPatterns(patterns: readonly string[], addresses: readonly string[]): void {
+	const unmatched = patterns.filter((pattern) => !addresses.some(addressMatcher([pattern])));
+	if (unmatched.length === 0) return;
+	throw new GymError("invalid", {
+		code: "address-unknown",
+		severity: "error",
+		at: "",
+		message: `-replace ${unmatched.join(", ")} names no benchmark`,
+		remedy: `addresses: ${addresses.join(", ")}`,
+	});
+}
+
 /** Plans one stack. Takes no lock and changes nothing, unless `lease` is given: then it reads under that lock. */
 export async function planStack(
 	stack: Stack,
@@ -54,6 +68,7 @@ export async function planStack(
 		stack: stack.name,
 		toolVersion: io.version,
 		sources: stack.sources,
+		lifecycle: stack.lifecycle,
 	});
 	const errors = problems.filter((problem) => problem.severity === "error");
 	if (errors.length > 0) throw new GymError("refused", [...errors, ...stack.problems]);
@@ -74,6 +89,10 @@ export async function planStack(
 		if (before) now = refreshState(before, observation);
 	}
 	const user = observation?.user ?? null;
+	checkPatterns(
+		options.replace,
+		[...stack.config.driver.benchmarks.keys()].map((name) => `${stack.name}/${name}`),
+	);
 	const actions = decide(desired, now.state, { stack: stack.name, replace: options.replace, user });
 	const submits = actions.some((action) => action.kind === "submit" || action.kind === "resubmit");
 	const found = observation?.preflight && submits ? checkCluster(observation.preflight, cluster, label!) : [];
@@ -195,11 +214,14 @@ export async function cancelRuns(stack: Stack, io: Io, options: CancelOptions): 
 				})),
 			);
 		}
-		const outcome = await scheduler.cancel(runs.map(({ run }) => run.jobDir));
+		// A replacement that was cut short leaves an earlier run live: it is cancelled too.
+		const earlier = runs.flatMap(({ benchmark }) => liveDirs(state.benchmarks.get(benchmark)?.history ?? []));
+		const outcome = await scheduler.cancel([...runs.map(({ run }) => run.jobDir), ...earlier]);
 		for (const { benchmark, run } of runs) {
 			const ids = outcome.cancelled.get(run.jobDir) ?? [];
 			const left = outcome.left.includes(run.jobDir);
 			if (!left && isLive(run.status)) state = withCurrent(state, benchmark, cancelled(run, ids, outcome.at));
+			if (!left) state = endReplaced(state, benchmark, outcome.at);
 			options.cancelled(`${stack.name}/${benchmark}`, ids, left);
 		}
 		await lease.write(state, "cancelled");

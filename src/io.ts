@@ -6,11 +6,18 @@ import type { Problem } from "./errors.ts";
 import type { Points } from "./points.ts";
 import type { SourceMap, SubmitConfig } from "./submit/config.ts";
 
+/** What a changed job means for a live run: leave it and refuse the plan, or replace it. */
+export interface Lifecycle {
+	readonly onChange: "refuse" | "replace";
+}
+
 /** A validated stack, from either front end. */
 export interface Stack {
 	readonly name: string;
 	readonly config: SubmitConfig;
 	readonly sources: SourceMap;
+	/** What the engine may do to a benchmark; not part of the submit document. A submit YAML cannot say any of it. */
+	readonly lifecycle: ReadonlyMap<string, Lifecycle>;
 	/** Warnings and notes of validation. */
 	readonly problems: readonly Problem[];
 }

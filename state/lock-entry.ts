@@ -1,5 +1,5 @@
 /** One entry in the succession of a stack's locks, as text. */
-import { z } from "zod";
+import * as z from "zod";
 import { unreadable } from "./problems.ts";
 import type { Holder } from "./store.ts";
 

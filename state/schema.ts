@@ -1,5 +1,5 @@
 /** The state document as JSON: what is accepted when it is read, and the one way in which it is written. */
-import { z } from "zod";
+import * as z from "zod";
 import { GymError } from "../src/errors.ts";
 import { type RunStatus, STATE_VERSION, type StateDocument } from "./document.ts";
 import { migrate } from "./migrations.ts";

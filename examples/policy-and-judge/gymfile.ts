@@ -78,8 +78,6 @@ new Benchmark(stack, "essays", {
 			},
 		},
 	},
-	// A chain of jobs goes on where the last one stopped, for two days at most.
-	resumable: { maxWalltime: "2-00:00:00" },
 });
 
 // The script gets the policy's address and a folder of its own in its environment.

@@ -28,7 +28,7 @@ const policy = new VllmService(stack, "policy", {
 new Driver(stack, "driver", { gymInstall: { ref: "v0.7.0" }, policyModel: policy });
 new Otel(stack, "otel", { enabled: false });
 
-// What all three have in common; a chain of jobs may take a day in all.
+// What all three have in common.
 for (const name of ["aime", "gsm8k", "gpqa"]) {
 	new Benchmark(stack, name, {
 		run: {
@@ -37,7 +37,6 @@ for (const name of ["aime", "gsm8k", "gpqa"]) {
 			num_repeats: 4,
 			responses_create_params: { temperature: 0.6, top_p: 0.95 },
 		},
-		resumable: { maxRetries: 3, maxWalltime: "1-00:00:00" },
 	});
 }
 

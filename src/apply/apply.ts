@@ -11,7 +11,7 @@ import { fail, GymError } from "../errors.ts";
 import type { Io, Stack } from "../io.ts";
 import type { DesiredJob, PreparedPlan } from "../plan/desired.ts";
 import type { PlannedAction } from "../plan/plan.ts";
-import { cancelled, submitted, withCurrent } from "./record.ts";
+import { backToReplaced, cancelled, endReplaced, submitted, withCurrent } from "./record.ts";
 import { type HostEnv, intentOf, newRunId, submissionOf } from "./submission.ts";
 
 /** What apply tells while it works. */
@@ -166,7 +166,9 @@ async function submit(
 		const result = outcome.jobs.find((one) => one.benchmark === job.benchmark);
 		if (!result) continue;
 		const run = now.benchmarks.get(job.benchmark)!.current!;
-		now = withCurrent(now, job.benchmark, submitted(run, result, outcome.user));
+		const back = result.jobId === null ? backToReplaced(now, job.benchmark) : null;
+		now = back ?? withCurrent(now, job.benchmark, submitted(run, result, outcome.user));
+		if (result.jobId !== null) now = endReplaced(now, job.benchmark, outcome.at);
 		count[result.jobId === null ? "refused" : "submitted"]++;
 		events.outcome(`${stack.name}/${job.benchmark}`, result);
 	}
@@ -176,6 +178,7 @@ async function submit(
 function withRefusal(state: StateDocument, jobs: readonly DesiredJob[], message: string): StateDocument {
 	return jobs.reduce((now, job) => {
 		const run = now.benchmarks.get(job.benchmark)!.current!;
-		return withCurrent(now, job.benchmark, { ...run, status: "refused", error: message });
+		const back = backToReplaced(now, job.benchmark);
+		return back ?? withCurrent(now, job.benchmark, { ...run, status: "refused", error: message });
 	}, state);
 }

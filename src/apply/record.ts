@@ -2,6 +2,7 @@
 import type { AddressRecord, RunRecord, Segment, StateDocument } from "../../state/document.ts";
 import type { JobOutcome } from "../cluster/scheduler.ts";
 import { slurmState } from "../cluster/slurm/states.ts";
+import { isLive } from "../plan/decide.ts";
 
 /** A run that never had a job leaves no trace in the history. */
 function worthKeeping(run: RunRecord | null): run is RunRecord {
@@ -15,6 +16,21 @@ export function withCurrent(state: StateDocument, benchmark: string, run: RunRec
 	const replaced = current?.runDir !== run?.runDir && worthKeeping(current);
 	const next = { current: run, history: replaced ? [current, ...record.history] : record.history };
 	return { ...state, benchmarks: new Map([...state.benchmarks, [benchmark, next]]) };
+}
+
+/** The runs that a new one took the place of are over: the exchange cancelled them. */
+export function endReplaced(state: StateDocument, benchmark: string, at: number): StateDocument {
+	const record = state.benchmarks.get(benchmark)!;
+	const history = record.history.map((run) => (isLive(run.status) ? cancelled(run, [], at) : run));
+	return { ...state, benchmarks: new Map([...state.benchmarks, [benchmark, { ...record, history }]]) };
+}
+
+/** The new run was refused: a live run whose place it was to take is the current one again. Null when there is none. */
+export function backToReplaced(state: StateDocument, benchmark: string): StateDocument | null {
+	const record = state.benchmarks.get(benchmark)!;
+	const [earlier, ...history] = record.history;
+	if (!earlier || !isLive(earlier.status)) return null;
+	return { ...state, benchmarks: new Map([...state.benchmarks, [benchmark, { current: earlier, history }]]) };
 }
 
 /** A run as the submit exchange left it. */

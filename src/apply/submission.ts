@@ -4,6 +4,7 @@ import type { JobRequest, StagedFile, Submission } from "../cluster/scheduler.ts
 import { GymError, type Problem } from "../errors.ts";
 import { renderJob } from "../job/render.ts";
 import { secretsFile } from "../job/secrets.ts";
+import { isLive } from "../plan/decide.ts";
 import type { DesiredJob } from "../plan/desired.ts";
 import { writeDocument } from "../plan/document-text.ts";
 import type { SlurmConfig, SubmitConfig } from "../submit/config.ts";
@@ -97,15 +98,24 @@ export function submissionOf(
 				),
 			},
 		},
-		jobs: desired.map((one) => jobRequest(one, runDir, context)),
+		jobs: desired.map((one) => {
+			const earlier = state.benchmarks.get(one.benchmark)?.history ?? [];
+			return jobRequest(one, runDir, liveDirs(earlier), context);
+		}),
 		mountSources: mountSources(config),
 		forward: context.forward,
 	};
 }
 
+/** Directories of runs that may still have jobs. */
+export function liveDirs(runs: readonly RunRecord[]): readonly string[] {
+	return runs.filter((run) => isLive(run.status)).map((run) => run.jobDir);
+}
+
 function jobRequest(
 	desired: DesiredJob,
 	runDir: string,
+	replaces: readonly string[],
 	context: { toolVersion: string; hostEnv: HostEnv },
 ): JobRequest {
 	const { files } = renderJob(desired.job, { runDir, toolVersion: context.toolVersion });
@@ -118,5 +128,6 @@ function jobRequest(
 		jobDir: `${runDir}/${desired.benchmark}`,
 		files: staged,
 		knownIds: [],
+		replaces,
 	};
 }

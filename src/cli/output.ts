@@ -13,10 +13,7 @@ interface Speaker extends Sink {
 }
 
 /** `-no-color` and `--color` win, then NO_COLOR, then FORCE_COLOR, then whether there is a terminal. */
-export function colorLevel(
-	session: Speaker,
-	isTerminal: boolean,
-): ColorSupportLevel {
+export function colorLevel(session: Speaker, isTerminal: boolean): ColorSupportLevel {
 	const { options, env } = session;
 	const when = textOption(options, "color");
 	if (options["no-color"] === true || when === "never") return 0;

@@ -46,6 +46,15 @@ function contextOf(options: Parsed): Record<string, string> {
 /** Loads what the command line names. With `-offline` a missing `host:` variable is a note. */
 export async function load(session: Session): Promise<Loaded> {
 	const { options, env } = session;
+	const override = session.args.find((arg) => /^[+~]|=/.test(arg));
+	if (override !== undefined) {
+		throw fail(
+			"invalid",
+			"not-yet",
+			`overrides on the command line (${override}) are not supported yet`,
+			"write the value into the file",
+		);
+	}
 	const { loadStacks } = await import("../load/stacks.ts");
 	const yaml = textOption(options, "file");
 	const gymfile = textOption(options, "gymfile");

@@ -17,6 +17,8 @@ export interface JobRequest {
 	readonly files: ReadonlyMap<string, StagedFile>;
 	/** Job ids of earlier attempts in the same directory: never taken for this one. */
 	readonly knownIds: readonly string[];
+	/** Benchmark directories of live runs whose place it takes: their jobs are cancelled once it is accepted, then it is released. */
+	readonly replaces: readonly string[];
 }
 
 /** One apply's run directory with all its jobs. Asking again for the same one submits nothing twice. */

@@ -1,7 +1,7 @@
 /** From what the user wrote to validated stacks: `gymfile.ts` or a submit YAML, with equal rights. */
 import { readFile } from "node:fs/promises";
-import { basename, dirname, resolve } from "node:path";
-import { fail, GymError, type Problem } from "../errors.ts";
+import { basename, dirname, isAbsolute, relative, resolve } from "node:path";
+import { fail, GymError, type Problem, type SourceLocation } from "../errors.ts";
 import type { Stack } from "../io.ts";
 import type { SourceMap, Value } from "../submit/config.ts";
 import { type ValidateOptions, validateDocument } from "../submit/validate.ts";
@@ -40,22 +40,48 @@ export interface Loaded {
 	readonly stacks: readonly LoadedStack[];
 }
 
+/** Files are named as the user sees them: from the folder of the command. */
+function shown(directory: string, sources: SourceMap): SourceMap {
+	return {
+		locate(path) {
+			const { source, ...rest } = sources.locate(path);
+			return source ? { ...rest, source: shownPlace(directory, source) } : rest;
+		},
+	};
+}
+
+function shownPlace(directory: string, source: SourceLocation): SourceLocation {
+	return isAbsolute(source.file) ? { ...source, file: relative(directory, source.file) } : source;
+}
+
+function shownProblem(directory: string, problem: Problem): Problem {
+	return problem.source ? { ...problem, source: shownPlace(directory, problem.source) } : problem;
+}
+
 function finish(
 	name: string,
 	raw: ReadonlyMap<string, Value>,
-	sources: SourceMap,
+	written: SourceMap,
 	before: readonly Problem[],
+	lifecycle: Stack["lifecycle"],
 	request: StackRequest,
 ): LoadedStack {
-	const { hostEnv, missingHost } = request;
+	const { directory, hostEnv, missingHost } = request;
+	const sources = shown(directory, written);
 	// What could not be read whole would only be misjudged.
 	const broken = before.some((problem) => problem.severity === "error");
 	const { config, problems: found } = broken
 		? { config: null, problems: [] }
 		: validateDocument(raw, { sources, hostEnv, missingHost });
-	const problems = [...before, ...found];
+	const problems = [...before.map((problem) => shownProblem(directory, problem)), ...found];
 	const valid = config !== null && !problems.some((problem) => problem.severity === "error");
-	return { name, raw, sources, problems, stack: valid ? { name, config, sources, problems } : null };
+	return {
+		name,
+		raw,
+		sources,
+		problems,
+		stack: valid ? { name, config, sources, lifecycle, problems } : null,
+	};
 }
 
 /**
@@ -77,16 +103,20 @@ export async function loadStacks(request: StackRequest): Promise<Loaded> {
 		const name = request.stackName ?? basename(file).replace(/\.ya?ml$/i, "");
 		const { loadSubmitYaml } = await import("./submit-yaml.ts");
 		const { raw, sources, problems } = loadSubmitYaml(text, request.yaml);
-		return { root: dirname(file), stacks: [finish(name, raw, sources, problems, request)] };
+		return { root: dirname(file), stacks: [finish(name, raw, sources, problems, new Map(), request)] };
 	}
 	const file = resolve(request.directory, request.gymfile ?? "gymfile.ts");
 	const [{ loadGymfile }, { synthApp }] = await Promise.all([
 		import("./gymfile.ts"),
 		import("../../constructs/synth.ts"),
 	]);
-	const { app } = await loadGymfile(file, request);
-	const stacks = synthApp(app).map(({ stack, raw, sources, problems }) =>
-		finish(stack, raw, sources, problems, request),
+	const { app } = await loadGymfile(file, request).catch((error: unknown) => {
+		if (!GymError.is(error)) throw error;
+		const problems = error.problems.map((problem) => shownProblem(request.directory, problem));
+		throw new GymError(error.exit, problems, { cause: error.cause });
+	});
+	const stacks = synthApp(app).map(({ stack, raw, sources, problems, settings }) =>
+		finish(stack, raw, sources, problems, settings.benchmarks, request),
 	);
 	return { root: dirname(file), stacks };
 }

@@ -1,5 +1,6 @@
 /** From one validated stack to what its benchmarks' jobs should be. Pure. */
 import type { Problem } from "../errors.ts";
+import type { Lifecycle } from "../io.ts";
 import { buildJob } from "../job/build.ts";
 import type { Job } from "../job/model.ts";
 import { PLACEHOLDER_RUN_ID, renderJob } from "../job/render.ts";
@@ -44,7 +45,12 @@ function sizeOf(config: SubmitConfig, benchmark: BenchmarkConfig): JobSize {
  */
 export function desiredJobs(
 	config: SubmitConfig,
-	options: { stack: string; toolVersion: string; sources?: SourceMap },
+	options: {
+		stack: string;
+		toolVersion: string;
+		sources?: SourceMap;
+		lifecycle?: ReadonlyMap<string, Lifecycle>;
+	},
 ): { desired: readonly DesiredJob[]; problems: readonly Problem[] } {
 	const desired: DesiredJob[] = [];
 	const problems = new Map<string, Problem>();
@@ -64,6 +70,7 @@ export function desiredJobs(
 			rendered: Object.fromEntries([...files].map(([name, file]) => [name, file.text])),
 			size: sizeOf(config, wanted),
 			...(options.sources ? { sources: options.sources } : {}),
+			...(options.lifecycle?.get(benchmark)?.onChange === "replace" ? { onChange: "replace" as const } : {}),
 		});
 	}
 	const located = [...problems.values()].map((problem) => {

@@ -1,5 +1,5 @@
 /** The submit document as JSON Schema, for editors. */
-import { z } from "zod";
+import * as z from "zod";
 import { documentSchema } from "./schema/document.ts";
 
 /** A JSON Schema node, as far as we look into one. */

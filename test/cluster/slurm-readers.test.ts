@@ -62,10 +62,11 @@ test("a job is read back from the real queue and accounting, whatever its direct
 	expect(slurmState(first!.state, first!.reason).status).toBe("held");
 
 	await ask(`scancel ${held}; scontrol release ${failed}`);
+	// The accounting may hear of a quick end before it hears of the submit: then it has no directory yet.
 	const rows = await waitFor(async () => {
 		const found = parseAccounting(await ask(accountingCommand([held, failed])), 0);
-		return found.length === 2 && found.every((row) => slurmState(row.state).final) && found;
-	}, "both jobs to end in the accounting");
+		return found.length === 2 && found.every((row) => slurmState(row.state).final && row.workDir) && found;
+	}, "both jobs to be whole in the accounting");
 	const [cancelled, ended] = rows;
 	expect(cancelled).toMatchObject({
 		jobId: held,

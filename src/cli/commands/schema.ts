@@ -1,16 +1,12 @@
 /** `gym schema submit|events|state`: JSON Schemas for editors and tools. */
+import { toJSONSchema } from "zod";
 import { EXIT, fail } from "../../errors.ts";
 import type { Session } from "../session.ts";
+import { eventSchema } from "../views/events.ts";
 
 const SCHEMAS: Readonly<Record<string, () => Promise<unknown>>> = {
 	submit: async () => (await import("../../submit/json-schema.ts")).submitJsonSchema(),
-	events: async () => {
-		const [{ toJSONSchema }, { eventSchema }] = await Promise.all([
-			import("zod"),
-			import("../views/events.ts"),
-		]);
-		return toJSONSchema(eventSchema);
-	},
+	events: async () => toJSONSchema(eventSchema),
 };
 
 export async function run(session: Session): Promise<number> {

@@ -2,7 +2,7 @@
  * The events of `-json`: one JSON object a line, the first one `version`. The format number's first part rises
  * when a reader of the old format could break, the second when something is added.
  */
-import { z } from "zod";
+import * as z from "zod";
 
 /** Version of this format. */
 export const EVENT_FORMAT = "1.0";

@@ -21,6 +21,7 @@ export interface AccountingRow {
 	readonly endedAt: number | null;
 	readonly nodeList: string | null;
 	readonly user: string;
+	/** Empty for some seconds when the end of a job that never started is heard of before its submit. */
 	readonly workDir: string;
 }
 

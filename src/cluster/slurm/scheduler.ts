@@ -19,6 +19,7 @@ import { logsScript } from "./logs-script.ts";
 import { observeScript, parseSections, runFiles } from "./observe-script.ts";
 import { parseQueue } from "./queue.ts";
 import { SUBMIT_EXIT, submitScript } from "./submit-script.ts";
+import { parseUtcOffset } from "./time.ts";
 
 /** The last lines of what a script said on stderr, for a message. */
 function lastWords(exchange: Exchange): string {
@@ -74,6 +75,13 @@ function submitError(exchange: Exchange, submission: Submission, label: string):
 				`squeue does not answer on ${label}; nothing was submitted`,
 				"run apply again when the scheduler answers",
 			);
+		case SUBMIT_EXIT.replacing:
+			return fail(
+				"failure",
+				"replace-unfinished",
+				`jobs that are to be replaced are still ending on ${label}; the new ones are held`,
+				"run apply again: it releases them when the old ones are gone",
+			);
 		default:
 			return fail(
 				"failure",
@@ -113,12 +121,6 @@ const rows = (exchange: Exchange) =>
 		.filter(Boolean)
 		.map((line) => line.split("\t"));
 
-/** `+0900` → seconds ahead of UTC. */
-function utcOffsetSeconds(zone: string): number {
-	const match = /^([+-])(\d\d)(\d\d)$/.exec(zone);
-	return match ? (match[1] === "-" ? -1 : 1) * (Number(match[2]) * 3600 + Number(match[3]) * 60) : 0;
-}
-
 /** Slurm reached over `transport`. */
 export function slurmScheduler(transport: Transport, points: Points): Scheduler {
 	/** Once more as a login shell when Slurm's programs are not on PATH. */
@@ -155,7 +157,7 @@ export function slurmScheduler(transport: Transport, points: Points): Scheduler 
 			const sections = parseSections(exchange.stdout);
 			const text = (name: string) => sections.get(name)?.toString("utf8");
 			const [user, at, zone] = (text("who") ?? "").trim().split(" ");
-			const utcOffset = utcOffsetSeconds(zone ?? "");
+			const utcOffset = parseUtcOffset(zone ?? "") ?? 0;
 			const queue = text("queue");
 			const accounting = text("accounting");
 			return {

@@ -13,6 +13,8 @@
 import { quote, quoteAll } from "../../job/script/quote.ts";
 import type { Points } from "../../points.ts";
 import type { JobRequest, StagedFile, Submission } from "../scheduler.ts";
+import { CANCEL_FUNCTION } from "./cancel-script.ts";
+import { pointFunction } from "./point-function.ts";
 
 /** Exit codes of the script that the scheduler turns into errors. */
 export const SUBMIT_EXIT = {
@@ -21,6 +23,7 @@ export const SUBMIT_EXIT = {
 	mounts: 92,
 	lock: 93,
 	staging: 94,
+	replacing: 95,
 	queueSilent: 75,
 } as const;
 
@@ -42,6 +45,17 @@ function jobLines(job: JobRequest): string[] {
 		`  mkdir -p -- ${quoteAll([`${job.jobDir}/logs`, `${job.jobDir}/artifacts`, `${job.jobDir}/model-calls`, `${job.jobDir}/ends`])} || return 94`,
 		...putLines(job.jobDir, job.files).map((line) => `  ${line}`),
 		"}",
+	];
+}
+
+/** Only what is accepted may take an older run's place; it stays held while that one ends. */
+function replaceLines({ benchmark, replaces }: JobRequest): string[] {
+	if (replaces.length === 0) return [];
+	return [
+		`  if [[ -n \${id[${benchmark}]-} ]]; then`,
+		`    cancel_jobs ${quoteAll(replaces)} || return`,
+		"    [[ -z $found ]] || return 95",
+		"  fi",
 	];
 }
 
@@ -67,7 +81,8 @@ export function submitScript(submission: Submission, points: Points): string {
 	const forward = [...submission.forward].map(([name, value]) => `  export ${name}=${quote(value)}`);
 	const known = jobs.flatMap((job) => job.knownIds);
 	return `# Stages and submits ${jobs.length} job(s), exactly once each.
-point() { ${points.remote ? `[[ $1 != ${quote(points.remote)} ]] || kill -KILL $BASHPID $$` : ":"}; }
+${pointFunction(points)}
+${CANCEL_FUNCTION}
 forward() {
 ${[...forward, "  :"].join("\n")}
 }
@@ -125,8 +140,8 @@ ${jobs.flatMap(jobLines).join("\n")}
 main() {
   trap '' HUP PIPE
   export LC_ALL=C SLURM_TIME_FORMAT=%s
-  local user run=${quote(runDir)} name dir job line wait ids=() missing=() seen='' known=${quote(` ${known.join(" ")} `)}
-  local -A id=() cluster=() error=() of=() recorded=() state=()
+  local user found run=${quote(runDir)} name dir job line wait ids=() missing=() seen='' known=${quote(` ${known.join(" ")} `)}
+  local -A done=() id=() cluster=() error=() of=() recorded=() state=()
   local names=(${quoteAll(jobs.map((job) => job.benchmark))})
   user=$(id -un)
   umask "$(printf '%04o' $(($(umask) | 022)))" # the user's own, but never group-writable
@@ -169,6 +184,7 @@ ${jobs.map((job) => `  if [[ -z \${id[${job.benchmark}]-} ]]; then ${stageName(j
     [[ \${recorded[$name]-} == "\${id[$name]}" ]] || grep -qxF -- "$name"$'\\t'"\${id[$name]}"$'\\t'"\${cluster[$name]-}" submit.ids || accept "$name" "\${id[$name]}" "\${cluster[$name]-}"
     ids+=("\${id[$name]}")
   done
+${jobs.flatMap(replaceLines).join("\n")}
   point submit.release
   ((\${#ids[@]} == 0)) || scontrol release "\${ids[@]}" 2>>submit.err
   point submit.released

@@ -8,7 +8,13 @@ export const otelDestination: Rule = (config, report) => {
 	for (const field of ["endpoint", "service_name"] as const) {
 		if (otel[field] !== null) continue;
 		const message = "required while the collector is enabled, which is the default";
-		report("error", "otel-incomplete", ["otel", field], message, "set it, or otel.enabled: false");
+		report(
+			"error",
+			"otel-incomplete",
+			["otel", field],
+			message,
+			'set it, or otel.enabled: false (in a gymfile: new Otel(stack, "otel", { enabled: false }))',
+		);
 	}
 };
 

@@ -1,5 +1,5 @@
 /** `compute`: the one cluster that the jobs run on. */
-import { z } from "zod";
+import * as z from "zod";
 import { checked } from "./issue.ts";
 import { asObject, env, named, struct } from "./mapping.ts";
 import { duration, line, variableName, whole } from "./scalar.ts";

@@ -1,5 +1,5 @@
 /** `driver` and its benchmarks. */
-import { z } from "zod";
+import * as z from "zod";
 import { checked } from "./issue.ts";
 import { asObject, env, freeMapping, mounts, named, struct } from "./mapping.ts";
 import { duration, line, readSwitch, text, whole } from "./scalar.ts";

@@ -1,5 +1,5 @@
 /** Mappings of the document. The raw tree has a `Map` for each; users' mappings stay `Map`s, ours become objects. */
-import { z } from "zod";
+import * as z from "zod";
 import type { Value } from "../config.ts";
 import { isVariableName, parseEnvValue } from "../env-value.ts";
 import { checked } from "./issue.ts";

@@ -2,7 +2,7 @@
  * Scalars of the document. Numbers and switches may be given as text (`"8000"`, `"yes"`), as the peer
  * takes them; a switch where a number belongs is refused, which the peer reads as 1.
  */
-import { z } from "zod";
+import * as z from "zod";
 import { parseDuration } from "../duration.ts";
 import { isVariableName } from "../env-value.ts";
 import { checked } from "./issue.ts";

@@ -1,5 +1,5 @@
 /** `services`: vllm, vllm_pd and ray. */
-import { z } from "zod";
+import * as z from "zod";
 import { checked } from "./issue.ts";
 import { asObject, env, mounts, named, struct } from "./mapping.ts";
 import { amount, line, port, text, toggle, whole } from "./scalar.ts";

@@ -152,9 +152,9 @@ describe("ssh's own failures", () => {
 
 	test("a host without bash", async () => {
 		const ssh = await fakeSsh("echo 'csh: bash: Command not found.' >&2; exit 127");
-		const problem = await problemOf(
-			opensshTransport(host(), transportIo({ env: ssh.env })).run("look", "true"),
-		);
+		const transport = opensshTransport(host(), transportIo({ env: ssh.env }));
+		const problem = await problemOf(transport.run("look", "true"));
+		await transport.close();
 		expect(problem).toMatchObject({ code: "shell-missing", exit: "unreachable" });
 		expect(problem.message).toContain("Command not found");
 	});

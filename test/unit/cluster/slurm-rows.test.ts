@@ -130,6 +130,14 @@ describe("accounting", () => {
 		]);
 	});
 
+	test("a job whose end came before its submit has no directory yet", () => {
+		const [row] = parseAccounting(
+			"9|CANCELLED by 1000|0:0|0|1796059672|Unknown|1796059672|None assigned|gym|testbed|\n",
+			0,
+		);
+		expect(row).toMatchObject({ jobId: "9", state: "CANCELLED", workDir: "" });
+	});
+
 	test("of a requeued job the last record counts", () => {
 		const record = (state: string) =>
 			`7|${state}|0:0|3|1796059672|1796059672|1796059680|node1|gym|testbed|/e`;
