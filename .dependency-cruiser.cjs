@@ -58,12 +58,6 @@ module.exports = {
 			from: { pathNot: "^(src/cli/|state/backends/|test/)" },
 			to: { path: "^state/backends/" },
 		},
-		{
-			name: "no-dev-dependency",
-			severity: "error",
-			from: { path: "^(src|constructs|state)/" },
-			to: { dependencyTypes: ["npm-dev"], pathNot: "node_modules/constructs" },
-		},
 	],
 	options: {
 		doNotFollow: { path: "node_modules" },

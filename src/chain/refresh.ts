@@ -95,7 +95,7 @@ function refreshRun(run: RunRecord, files: RunFiles, observation: Observation): 
 	const segments = ids.map((id) => segmentNow(id, run, seen.get(id)!));
 	const progress =
 		files.exists && (files.rollouts || files.expected !== null)
-			? foldRollouts(run.progress ?? NO_PROGRESS, files.rollouts ?? Buffer.alloc(0), files.expected).progress
+			? foldRollouts(run.progress ?? NO_PROGRESS, files.rollouts ?? new Uint8Array(), files.expected).progress
 			: run.progress;
 	const submittedBy = run.submittedBy ?? (jobs.length > 0 ? observation.user : null);
 	return {

@@ -91,7 +91,7 @@ export interface RunFiles {
 	/** Lines of `rollouts_materialized_inputs.jsonl`. */
 	readonly expected: number | null;
 	/** Bytes of `rollouts.jsonl` from the offset asked for. */
-	readonly rollouts: Buffer | null;
+	readonly rollouts: Uint8Array | null;
 }
 
 /** What a submission needs of the cluster; seen with the same look. */
