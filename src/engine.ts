@@ -14,15 +14,25 @@ import type { Io, Stack } from "./io.ts";
 import { addressMatcher } from "./plan/address-match.ts";
 import { decide, isLive } from "./plan/decide.ts";
 import { desiredJobs, type PreparedPlan } from "./plan/desired.ts";
-import type { Drift, Plan } from "./plan/plan.ts";
+import type { Drift, Plan, PlannedAction } from "./plan/plan.ts";
 import { checkCluster } from "./plan/preflight.ts";
 import type { SlurmConfig, SubmitConfig } from "./submit/config.ts";
 
 export interface PlanOptions {
 	/** Look at the cluster (default). False with `-refresh=false`. */
 	readonly refresh: boolean;
-	/** Address patterns to submit again although nothing changed. */
+	/** Which addresses, and which again. */
+	readonly choice: Choice;
+}
+
+/** Address patterns of the command line. */
+export interface Choice {
+	/** Submit again although nothing changed. */
 	readonly replace: readonly string[];
+	/** Only these; empty means all. */
+	readonly target: readonly string[];
+	/** Not these. */
+	readonly exclude: readonly string[];
 }
 
 /** Where a validated document's jobs run. */
@@ -45,16 +55,27 @@ function checkMoved(state: StateDocument | null, cluster: ClusterRef): Problem |
 }
 
 /** A pattern that names nothing is a typo. */
-function checkPatterns(patterns: readonly string[], addresses: readonly string[]): void {
-	const unmatched = patterns.filter((pattern) => !addresses.some(addressMatcher([pattern])));
-	if (unmatched.length === 0) return;
-	throw new GymError("invalid", {
-		code: "address-unknown",
-		severity: "error",
-		at: "",
-		message: `-replace ${unmatched.join(", ")} names no benchmark`,
-		remedy: `addresses: ${addresses.join(", ")}`,
-	});
+function checkPatterns(choice: Choice, stack: string, addresses: readonly string[]): void {
+	// A pattern may be about another stack of the same command.
+	const concerns = (pattern: string) => addressMatcher([pattern.split("/")[0]!])(stack);
+	const problems = (["replace", "target", "exclude"] as const).flatMap((option) =>
+		choice[option]
+			.filter((pattern) => concerns(pattern) && !addresses.some(addressMatcher([pattern])))
+			.map((pattern) => ({
+				code: "address-unknown",
+				severity: "error" as const,
+				at: "",
+				message: `-${option} ${pattern} names no benchmark`,
+				remedy: `addresses: ${addresses.join(", ")}`,
+			})),
+	);
+	if (problems.length > 0) throw new GymError("invalid", problems);
+}
+
+/** The actions that the command line is about. */
+function chosen(actions: readonly PlannedAction[], { target, exclude }: Choice): readonly PlannedAction[] {
+	const [isTarget, isExcluded] = [addressMatcher(target), addressMatcher(exclude)];
+	return actions.filter(({ address }) => (target.length === 0 || isTarget(address)) && !isExcluded(address));
 }
 
 /** Plans one stack. Takes no lock and changes nothing, unless `lease` is given: then it reads under that lock. */
@@ -89,11 +110,16 @@ export async function planStack(
 		if (before) now = refreshState(before, observation);
 	}
 	const user = observation?.user ?? null;
+	const known = [...stack.config.driver.benchmarks.keys(), ...(now.state?.benchmarks.keys() ?? [])];
 	checkPatterns(
-		options.replace,
-		[...stack.config.driver.benchmarks.keys()].map((name) => `${stack.name}/${name}`),
+		options.choice,
+		stack.name,
+		[...new Set(known)].map((name) => `${stack.name}/${name}`),
 	);
-	const actions = decide(desired, now.state, { stack: stack.name, replace: options.replace, user });
+	const actions = chosen(
+		decide(desired, now.state, { stack: stack.name, replace: options.choice.replace, user }),
+		options.choice,
+	);
 	const submits = actions.some((action) => action.kind === "submit" || action.kind === "resubmit");
 	const found = observation?.preflight && submits ? checkCluster(observation.preflight, cluster, label!) : [];
 	return {
@@ -121,7 +147,7 @@ export function blocking(plan: Plan): readonly Problem[] {
 export interface ApplyOptions {
 	/** Seconds to wait for the lock. */
 	readonly lockTimeout: number;
-	readonly replace: readonly string[];
+	readonly choice: Choice;
 	/** Shows the plan and asks; false declines. Not called when there is nothing to do. */
 	readonly confirm: (plan: PreparedPlan) => Promise<boolean>;
 	readonly events: ApplyEvents;
@@ -136,7 +162,7 @@ export async function applyStack(stack: Stack, io: Io, options: ApplyOptions): P
 	const lease = await io.store.acquire(stack.name, "apply", { timeoutSeconds: options.lockTimeout });
 	try {
 		if (lease.tookOver) options.events.tookOver(lease.tookOver);
-		const plan = await planStack(stack, io, { refresh: true, replace: options.replace }, lease);
+		const plan = await planStack(stack, io, { refresh: true, choice: options.choice }, lease);
 		const blocked = blocking(plan);
 		const work = plan.actions.filter((action) => ["submit", "resubmit", "cancel"].includes(action.kind));
 		const proceed = await options.confirm(plan);

@@ -1,5 +1,12 @@
 /** The commands: names, options, and where their code is. Nothing here loads a command before it is asked for. */
-import { APPROVE_OPTIONS, LOCK_OPTIONS, OUTPUT_OPTIONS, REFRESH_OPTIONS, SOURCE_OPTIONS } from "./options.ts";
+import {
+	APPROVE_OPTIONS,
+	CHOICE_OPTIONS,
+	LOCK_OPTIONS,
+	OUTPUT_OPTIONS,
+	REFRESH_OPTIONS,
+	SOURCE_OPTIONS,
+} from "./options.ts";
 import type { CommandSpec } from "./parse.ts";
 import type { Session } from "./session.ts";
 
@@ -8,13 +15,6 @@ const SHOW_JOB = {
 	value: "HOW",
 	choices: ["full", "fold", "none"],
 	help: "changes of job.sh: whole, folded beyond 40 lines (default), or not at all",
-} as const;
-
-const REPLACE = {
-	name: "replace",
-	value: "ADDRESS",
-	repeat: true,
-	help: "submit this one again although nothing changed (globs work)",
 } as const;
 
 /** Every command, in the order of help. */
@@ -44,7 +44,7 @@ export const COMMANDS: readonly CommandSpec<Session>[] = [
 		options: [
 			...SOURCE_OPTIONS,
 			...REFRESH_OPTIONS,
-			REPLACE,
+			...CHOICE_OPTIONS,
 			SHOW_JOB,
 			{ name: "detailed-exitcode", help: "exit 2 when there are changes" },
 			...OUTPUT_OPTIONS,
@@ -55,7 +55,14 @@ export const COMMANDS: readonly CommandSpec<Session>[] = [
 		name: "apply",
 		summary: "plan, ask, submit, and record",
 		args: "[stack...]",
-		options: [...SOURCE_OPTIONS, REPLACE, SHOW_JOB, ...LOCK_OPTIONS, ...APPROVE_OPTIONS, ...OUTPUT_OPTIONS],
+		options: [
+			...SOURCE_OPTIONS,
+			...CHOICE_OPTIONS,
+			SHOW_JOB,
+			...LOCK_OPTIONS,
+			...APPROVE_OPTIONS,
+			...OUTPUT_OPTIONS,
+		],
 		load: () => import("./commands/apply.ts"),
 	},
 	{

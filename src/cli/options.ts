@@ -1,5 +1,7 @@
 /** One typed table of options; parser and help are made from it. One and two dashes both work. */
 
+import type { Choice } from "../engine.ts";
+
 /** An option of a command. */
 export interface OptionSpec {
 	/** Long name without dashes. */
@@ -50,6 +52,29 @@ export const REFRESH_OPTIONS = [
 export const LOCK_OPTIONS = [
 	{ name: "lock-timeout", value: "SECONDS", help: "wait this long for the lock (default 0)" },
 ] as const satisfies readonly OptionSpec[];
+
+/** Options that choose addresses. */
+export const CHOICE_OPTIONS = [
+	{
+		name: "target",
+		value: "ADDRESS",
+		repeat: true,
+		help: "only this one (globs work); may be given more than once",
+	},
+	{ name: "exclude", value: "ADDRESS", repeat: true, help: "not this one (globs work)" },
+	{
+		name: "replace",
+		value: "ADDRESS",
+		repeat: true,
+		help: "submit this one again although nothing changed (globs work)",
+	},
+] as const satisfies readonly OptionSpec[];
+
+/** What the choice options say. */
+export function choiceOf(parsed: Parsed): Choice {
+	const of = (name: keyof Choice) => listOption(parsed, name);
+	return { replace: of("replace"), target: of("target"), exclude: of("exclude") };
+}
 
 /** Options of commands that act. */
 export const APPROVE_OPTIONS = [

@@ -33,7 +33,9 @@ const SHELL = {
 /** Command lines of this machine's processes, those of the cluster's hosts among them, that hold the text. */
 async function commandLinesWith(text: string): Promise<readonly string[]> {
 	const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
-	const lines = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "")));
+	const lines = await Promise.all(
+		pids.map((pid) => readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "")),
+	);
 	return lines.filter((line) => line.includes(text));
 }
 
@@ -231,7 +233,7 @@ describe("values of host: variables", () => {
 			labDocument({
 				outputPath: refused.outputPath,
 				driver: { env: SECRET_ENV },
-				compute: { extra_args: { qos: "nosuch" } },
+				compute: { extra_args: { licenses: "nosuch:1" } },
 				benchmarks: { no: { command: "true" } },
 			}),
 		);

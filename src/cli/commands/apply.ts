@@ -5,7 +5,7 @@ import type { Stack } from "../../io.ts";
 import type { SlurmConfig } from "../../submit/config.ts";
 import { requireConsent } from "../consent.ts";
 import { forEachStack } from "../each-stack.ts";
-import { listOption, textOption } from "../options.ts";
+import { choiceOf, textOption } from "../options.ts";
 import { withIo } from "../process-io.ts";
 import { loadValid, type Session } from "../session.ts";
 import { type ApplyOutcome, cancelOutcome, questionText, submitOutcome } from "../views/apply.ts";
@@ -31,7 +31,7 @@ export async function run(session: Session): Promise<number> {
 			};
 			const result = await applyStack(stack, io, {
 				lockTimeout: Number(textOption(options, "lock-timeout") ?? 0),
-				replace: listOption(options, "replace"),
+				choice: choiceOf(options),
 				async confirm(plan) {
 					view.plan(plan);
 					const count = (kinds: readonly string[]) =>

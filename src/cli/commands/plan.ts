@@ -3,7 +3,7 @@
 import { blocking, planStack } from "../../engine.ts";
 import { EXIT, GymError } from "../../errors.ts";
 import { forEachStack } from "../each-stack.ts";
-import { listOption } from "../options.ts";
+import { choiceOf } from "../options.ts";
 import { withIo } from "../process-io.ts";
 import { loadValid, type Session } from "../session.ts";
 
@@ -14,7 +14,7 @@ export async function run(session: Session): Promise<number> {
 	const refresh = options.offline !== true && options.refresh !== "false";
 	return withIo(session, root, (io) =>
 		forEachStack(stacks, session, async (stack) => {
-			const plan = await planStack(stack, io, { refresh, replace: listOption(options, "replace") });
+			const plan = await planStack(stack, io, { refresh, choice: choiceOf(options) });
 			view.plan(plan);
 			const blocked = blocking(plan);
 			if (blocked.length > 0) throw new GymError("refused", blocked);

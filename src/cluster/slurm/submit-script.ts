@@ -180,7 +180,8 @@ ${jobs.map((job) => `  if [[ -z \${id[${job.benchmark}]-} ]]; then ${stageName(j
   done
   if ((\${#error[@]})) && queue; then find_jobs; fi
   for name in "\${names[@]}"; do
-    [[ -n \${id[$name]-} ]] || continue
+    # A refused job needs no secrets; after a busy controller's answer it may be queued late.
+    [[ -n \${id[$name]-} ]] || { busy "$name" || rm -f -- "$name/.env"; continue; }
     [[ \${recorded[$name]-} == "\${id[$name]}" ]] || grep -qxF -- "$name"$'\\t'"\${id[$name]}"$'\\t'"\${cluster[$name]-}" submit.ids || accept "$name" "\${id[$name]}" "\${cluster[$name]-}"
     ids+=("\${id[$name]}")
   done
