@@ -1,4 +1,5 @@
 /** What a gymfile imports. */
+export { type Float, float } from "../src/submit/float.ts";
 export { App, type AppProps } from "./app.ts";
 export { type Aspect, addAspect } from "./aspect.ts";
 export { Benchmark, type BenchmarkProps, type LifecycleProps, type ResumableProps } from "./benchmark.ts";

@@ -1,6 +1,7 @@
 /** From what users wrote in props to the plain tree of a document: every mapping a `Map`, references as names. */
 import type { IConstruct } from "constructs";
 import type { Value } from "../src/submit/config.ts";
+import { isFloat } from "../src/submit/float.ts";
 import type { Path } from "../src/submit/path.ts";
 import type { Element } from "./element.ts";
 import { envText } from "./env.ts";
@@ -32,7 +33,8 @@ export function plainTree(value: unknown, path: Path, context: TreeContext): Val
 }
 
 function convert(value: unknown, path: Path, context: TreeContext, within: readonly unknown[]): Value {
-	if (value === null || ["boolean", "number", "string"].includes(typeof value)) return value as Value;
+	if (value === null || isFloat(value)) return value;
+	if (["boolean", "number", "string"].includes(typeof value)) return value as Value;
 	if (within.includes(value)) return unsupported(path, context, "the value contains itself");
 	const text = envText(value);
 	if (text !== undefined) {

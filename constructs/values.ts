@@ -1,15 +1,20 @@
 /** Types of props that several constructs share. */
+import type { Float } from "../src/submit/float.ts";
 
 /** A mapping of the user's own names. A `Map` keeps the order of names that look like numbers, and takes any name. */
 export type Mapping<V> = Readonly<Record<string, V>> | ReadonlyMap<string, V>;
 
-/** What `run` and `prepare` can hold: plain values, lists and mappings. Properties that are undefined are left out. */
+/**
+ * What `run` and `prepare` can hold: plain values, lists and mappings. A whole number is an integer there;
+ * `float(1)` is 1.0. Properties that are undefined are left out.
+ */
 export type FreeValue =
 	| null
 	| undefined
 	| boolean
 	| number
 	| string
+	| Float
 	| readonly FreeValue[]
 	| { readonly [key: string]: FreeValue }
 	| ReadonlyMap<string, FreeValue>;

@@ -9,7 +9,12 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 rmSync(`${root}dist`, { recursive: true, force: true });
 await build({
 	absWorkingDir: root,
-	entryPoints: { index: "src/index.ts", testing: "constructs/testing/index.ts", cli: "src/cli/main.ts" },
+	entryPoints: {
+		index: "src/index.ts",
+		testing: "constructs/testing/index.ts",
+		cli: "src/cli/main.ts",
+		supervisor: "src/cluster/local/supervisor.ts",
+	},
 	outdir: "dist",
 	bundle: true,
 	splitting: true,

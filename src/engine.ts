@@ -121,7 +121,10 @@ export async function planStack(
 		options.choice,
 	);
 	const submits = actions.some((action) => action.kind === "submit" || action.kind === "resubmit");
-	const found = observation?.preflight && submits ? checkCluster(observation.preflight, cluster, label!) : [];
+	const found =
+		observation?.preflight && submits
+			? checkCluster(observation.preflight, stack.config, label!, stack.sources)
+			: [];
 	return {
 		stack: stack.name,
 		cluster: `${cluster.name}${label ? ` (${label})` : ""}`,

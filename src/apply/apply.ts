@@ -12,7 +12,7 @@ import type { Io, Stack } from "../io.ts";
 import type { DesiredJob, PreparedPlan } from "../plan/desired.ts";
 import type { PlannedAction } from "../plan/plan.ts";
 import { backToReplaced, cancelled, endReplaced, submitted, withCurrent } from "./record.ts";
-import { type HostEnv, intentOf, newRunId, submissionOf } from "./submission.ts";
+import { type HostEnv, intentOf, liveDirs, newRunId, submissionOf } from "./submission.ts";
 
 /** What apply tells while it works. */
 export interface ApplyEvents {
@@ -98,16 +98,21 @@ async function cancelRemoved(
 	scheduler: Scheduler,
 	context: ApplyContext,
 ): Promise<StateDocument> {
-	const outcome = await scheduler.cancel(actions.map((action) => action.run!.jobDir));
+	// A replacement that was cut short leaves an earlier run live: it is cancelled too.
+	const dirsOf = ({ benchmark, run }: PlannedAction) => [
+		run!.jobDir,
+		...liveDirs(state.benchmarks.get(benchmark)!.history),
+	];
+	const outcome = await scheduler.cancel(actions.flatMap(dirsOf));
 	let now = state;
 	for (const action of actions) {
-		const run = action.run!;
-		const ids = outcome.cancelled.get(run.jobDir) ?? [];
-		const left = outcome.left.includes(run.jobDir);
-		context.events.cancelled(action.address, ids, left);
+		const { address, benchmark, run } = action;
+		const ids = dirsOf(action).flatMap((dir) => outcome.cancelled.get(dir) ?? []);
+		const left = dirsOf(action).some((dir) => outcome.left.includes(dir));
+		context.events.cancelled(address, ids, left);
 		if (left) continue; // still ending: the next plan says so
-		now = withCurrent(now, action.benchmark, cancelled(run, ids, outcome.at));
-		now = withCurrent(now, action.benchmark, null);
+		now = withCurrent(now, benchmark, cancelled(run!, ids, outcome.at));
+		now = endReplaced(withCurrent(now, benchmark, null), benchmark, outcome.at);
 	}
 	return context.lease.write(now, "cancelled");
 }

@@ -7,7 +7,8 @@ import { secretsFile } from "../job/secrets.ts";
 import { isLive } from "../plan/decide.ts";
 import type { DesiredJob } from "../plan/desired.ts";
 import { writeDocument } from "../plan/document-text.ts";
-import type { SlurmConfig, SubmitConfig } from "../submit/config.ts";
+import type { ComputeConfig, SlurmConfig, SubmitConfig } from "../submit/config.ts";
+import { parseDuration } from "../submit/duration.ts";
 import { emitYaml, toPlain } from "../submit/emit.ts";
 
 /** Value of a variable in the submitting shell. */
@@ -70,6 +71,12 @@ export function mountSources(config: SubmitConfig): readonly string[] {
 	return [...new Set(mounts.map((mount) => mount.split(":")[0]!))];
 }
 
+/** Seconds; null for no limit, which Slurm also writes as 0. */
+function timeLimit({ walltime }: ComputeConfig): number | null {
+	const seconds = walltime === null ? null : parseDuration(walltime);
+	return seconds && Number.isFinite(seconds) ? seconds : null;
+}
+
 /** What one run directory's exchange is asked to do. */
 export function submissionOf(
 	config: SubmitConfig,
@@ -103,6 +110,7 @@ export function submissionOf(
 			return jobRequest(one, runDir, liveDirs(earlier), context);
 		}),
 		mountSources: mountSources(config),
+		walltime: timeLimit(compute),
 		forward: context.forward,
 	};
 }

@@ -3,6 +3,7 @@ import type { AddressRecord, RunRecord, RunStatus, Segment, StateDocument } from
 import type { Observation, RunFiles, RunQuery } from "../cluster/scheduler.ts";
 import type { AccountingRow } from "../cluster/slurm/accounting.ts";
 import type { QueueRow } from "../cluster/slurm/queue.ts";
+import { isLive } from "../plan/decide.ts";
 import type { Drift } from "../plan/plan.ts";
 import { type EndRecord, parseEndRecord } from "./end-record.ts";
 import { foldRollouts, NO_PROGRESS } from "./progress.ts";
@@ -19,17 +20,21 @@ const SETTLED: ReadonlySet<RunStatus> = new Set([
 	"stopped",
 ]);
 
-/** What to ask the cluster about: every current run, unless its story is over and was read to its end. */
+/**
+ * What to ask the cluster about: every current run, unless its story is over and was read to its end; and earlier
+ * runs that were still live when last seen, because an apply was stopped while it replaced them.
+ */
 export function queriesFor(state: StateDocument | null): readonly RunQuery[] {
-	const runs = [...(state?.benchmarks.values() ?? [])].flatMap((record) => record.current ?? []);
-	return runs
-		.filter((run) => !SETTLED.has(run.status) || !isReadToEnd(run))
-		.map((run) => ({
-			jobDir: run.jobDir,
-			runDir: run.runDir,
-			jobIds: run.segments.map((segment) => segment.jobId),
-			rolloutsOffset: run.progress?.offset ?? 0,
-		}));
+	const runs = [...(state?.benchmarks.values() ?? [])].flatMap(({ current, history }) => [
+		...(current && !(SETTLED.has(current.status) && isReadToEnd(current)) ? [current] : []),
+		...history.filter((run) => isLive(run.status)),
+	]);
+	return runs.map((run) => ({
+		jobDir: run.jobDir,
+		runDir: run.runDir,
+		jobIds: run.segments.map((segment) => segment.jobId),
+		rolloutsOffset: run.progress?.offset ?? 0,
+	}));
 }
 
 /** A settled run is looked at once more after it settled, so that its last rollouts are counted. */
@@ -44,15 +49,17 @@ export function refreshState(
 ): { readonly state: StateDocument; readonly drift: readonly Drift[] } {
 	const drift: Drift[] = [];
 	const benchmarks = new Map<string, AddressRecord>();
-	for (const [benchmark, record] of state.benchmarks) {
-		const run = record.current;
-		const files = run && observation.runs.get(run.jobDir);
-		const now = run && files ? refreshRun(run, files, observation) : run;
-		benchmarks.set(benchmark, now === run ? record : { ...record, current: now });
-		if (run && now && run.status !== now.status) {
+	for (const [benchmark, { current, history }] of state.benchmarks) {
+		const look = (run: RunRecord): RunRecord => {
+			const files = observation.runs.get(run.jobDir);
+			if (!files) return run;
+			const now = refreshRun(run, files, observation);
 			const address = `${state.stack}/${benchmark}`;
-			drift.push({ address, from: run.status, to: now.status, message: driftMessage(now) });
-		}
+			if (run.status !== now.status)
+				drift.push({ address, from: run.status, to: now.status, message: driftMessage(now) });
+			return now;
+		};
+		benchmarks.set(benchmark, { current: current && look(current), history: history.map(look) });
 	}
 	return { state: { ...state, benchmarks }, drift };
 }

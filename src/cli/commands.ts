@@ -101,7 +101,7 @@ export const COMMANDS: readonly CommandSpec<Session>[] = [
 	},
 	{
 		name: "state",
-		summary: "look into the state: list | show ADDRESS | unlock STACK ID",
+		summary: "look into the state: list | show STACK or ADDRESS | unlock STACK ID",
 		args: "<action> [args...]",
 		options: [...SOURCE_OPTIONS, ...OUTPUT_OPTIONS],
 		load: () => import("./commands/state.ts"),

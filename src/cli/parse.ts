@@ -102,7 +102,9 @@ export function parse<Context>(
 		if (!(error instanceof CommanderError)) throw error;
 		if (error.exitCode === 0 || (argv.length === 0 && error.code === "commander.help"))
 			return { help: output };
-		const message = error.message
+		// `help NAME` of no command says nothing but this.
+		const words = error.code === "commander.help" ? `unknown command '${argv[1]}'` : error.message;
+		const message = words
 			.replace(/^error: /, "")
 			.replace(/\n\(Did you mean (.+?)\?\)/s, "; did you mean $1?");
 		throw fail("invalid", "bad-flags", message, "see gym help");

@@ -32,6 +32,8 @@ export interface Submission {
 	readonly jobs: readonly JobRequest[];
 	/** Bind-mount sources that must exist before anything is staged. */
 	readonly mountSources: readonly string[];
+	/** Seconds that each job may run; null for no limit. For schedulers whose job script does not say it, as Slurm's does. */
+	readonly walltime: number | null;
 	/** Variables forwarded into sbatch's environment, over stdin only. */
 	readonly forward: ReadonlyMap<string, string>;
 }
@@ -108,6 +110,8 @@ export interface PreflightResult {
 	/** Can the output path be written, or be made? */
 	readonly writable: boolean;
 	readonly missingMounts: readonly string[];
+	/** What the cluster allows; absent for schedulers without limits. */
+	readonly limits?: import("./slurm/limits.ts").ClusterLimits;
 }
 
 /** One look at the cluster. */

@@ -4,7 +4,7 @@ import type { SubmitConfig } from "../submit/config.ts";
 import { onlyCompute, poolNodes } from "../submit/nodes.ts";
 import { checkPools } from "../submit/rules/pools.ts";
 import { allocationProblems, directives, nodeCount, poolRanges } from "./allocation.ts";
-import { lengthProblems, nulProblems, outputPathProblems } from "./checks.ts";
+import { commandProblems, lengthProblems, nulProblems, outputPathProblems } from "./checks.ts";
 import { envProblems } from "./env.ts";
 import type { Job, ServiceStep } from "./model.ts";
 import { stepNames } from "./names.ts";
@@ -21,6 +21,7 @@ export interface BuiltJob {
 function problemsOf(config: SubmitConfig, benchmark: string): readonly Problem[] {
 	const [name, compute] = onlyCompute(config);
 	const { driver } = config;
+	const { command } = driver.benchmarks.get(benchmark)!;
 	return [
 		...notYetProblems(config, benchmark),
 		...nulProblems(config),
@@ -32,6 +33,7 @@ function problemsOf(config: SubmitConfig, benchmark: string): readonly Problem[]
 			...(service.type === "vllm" ? vllmProblems(service, `services.${key}`) : []),
 		]),
 		...envProblems(driver.env, "driver.env"),
+		...(command === null ? [] : commandProblems(command, `driver.benchmarks.${benchmark}.command`)),
 		...driverProblems(config, benchmark, driver.benchmarks.get(benchmark)!),
 	];
 }

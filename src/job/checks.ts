@@ -8,6 +8,11 @@ import { serviceText } from "./script/steps.ts";
 /** Linux takes no longer single argument (128 KiB); a step's script is one, and some room is left. */
 const LONGEST_SCRIPT = 120 * 1024;
 
+/** Slurm's usual limit of a script (4 MiB), kept for a benchmark's own command too. */
+const LONGEST_COMMAND = 4 * 1024 * 1024;
+
+const bytes = (text: string) => new TextEncoder().encode(text).length;
+
 function error(code: string, at: string, message: string, remedy?: string): Problem {
 	return { code, severity: "error", at, message, ...(remedy === undefined ? {} : { remedy }) };
 }
@@ -39,6 +44,14 @@ export function nulProblems(config: SubmitConfig): readonly Problem[] {
 	return look(config, "");
 }
 
+/** A command that is longer than any script should be. */
+export function commandProblems(command: string, at: string): readonly Problem[] {
+	const size = bytes(command);
+	if (size <= LONGEST_COMMAND) return [];
+	const message = `the command is ${size} bytes long; ${LONGEST_COMMAND} fit (4 MiB, Slurm's usual limit of a script)`;
+	return [error("command-long", at, message, "put it into a file, mount its folder and call it")];
+}
+
 /** Steps whose script is too long for an argument. */
 export function lengthProblems(services: readonly ServiceStep[], driver: DriverStep): readonly Problem[] {
 	const texts = [
@@ -46,7 +59,7 @@ export function lengthProblems(services: readonly ServiceStep[], driver: DriverS
 		{ at: driver.at, text: driverText(driver) },
 	];
 	return texts.flatMap(({ at, text }) => {
-		const size = new TextEncoder().encode(text).length;
+		const size = bytes(text);
 		if (size <= LONGEST_SCRIPT) return [];
 		const message = `the step's variables and commands are ${size} bytes long; ${LONGEST_SCRIPT} fit`;
 		return [error("step-long", at, message, "put the text into a file and mount its folder")];

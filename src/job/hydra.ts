@@ -5,6 +5,7 @@
  */
 import type { Problem } from "../errors.ts";
 import type { Value } from "../submit/config.ts";
+import { isFloat } from "../submit/float.ts";
 
 /** A key that may stand in a dotted path, also as the only part. */
 const PATH_KEY = /^[A-Za-z_$][A-Za-z0-9_$-]*$/;
@@ -54,7 +55,7 @@ function number(value: number): string {
 /** One value in Hydra's grammar, so that parsing it gives the value back. */
 export function hydraValue(value: Value): string {
 	if (value === null) return "null";
-	if (typeof value === "boolean") return String(value);
+	if (typeof value === "boolean" || isFloat(value)) return String(value);
 	if (typeof value === "number") return number(value);
 	if (typeof value === "string")
 		return IDENTIFIER.test(value) && !KEYWORD.test(value) ? value : quoted(value);

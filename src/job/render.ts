@@ -1,7 +1,7 @@
 /** From the job to its files. Pure: the run directory and the tool's version come in. */
 import type { Job } from "./model.ts";
 import { directiveLines } from "./script/directives.ts";
-import { driverFunctions } from "./script/driver.ts";
+import { COMMAND_FILE, driverFunctions } from "./script/driver.ts";
 import { FRAME, TRAPS, WATCH } from "./script/frame.ts";
 import { healthSection } from "./script/health.ts";
 import { quote } from "./script/quote.ts";
@@ -89,7 +89,7 @@ ${WATCH}
 }
 
 /**
- * The files of one benchmark's job; `job.sh` is for its owner alone.
+ * The files of one benchmark's job, for its owner alone: `job.sh`, and `command.sh` when it has a command.
  * @param options.runDir absolute path of the run directory on the cluster
  * @param options.toolVersion version named in the script
  */
@@ -97,6 +97,9 @@ export function renderJob(
 	job: Job,
 	options: { readonly runDir: string; readonly toolVersion: string },
 ): RenderedJob {
+	const { program } = job.driver;
 	const text = script(job, `${options.runDir}/${job.benchmark}`, options.toolVersion);
-	return { files: new Map([["job.sh", { text, mode: 0o600 }]]) };
+	const files = new Map([["job.sh", { text, mode: 0o600 }]]);
+	if (program.kind === "command") files.set(COMMAND_FILE, { text: program.text, mode: 0o600 });
+	return { files };
 }

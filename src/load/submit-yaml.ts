@@ -13,6 +13,7 @@ import {
 } from "yaml";
 import type { Problem, SourceLocation } from "../errors.ts";
 import type { SourceMap, Value } from "../submit/config.ts";
+import { float } from "../submit/float.ts";
 import { type Path, pathText } from "../submit/path.ts";
 import { literalText } from "./interpolation.ts";
 import { readPlain } from "./yaml-scalar.ts";
@@ -147,9 +148,12 @@ class Reader {
 				const message = "the number has more digits than can be kept";
 				return this.#refuse("number-too-large", path, message, "put it in quotes");
 			}
+			if (type === "float" && typeof plain.value === "number") return float(plain.value);
 			if (typeof plain.value !== "string") return plain.value;
 		} else if (type !== undefined && type !== "str" && type !== "!") {
-			return this.#refuse("yaml-tag", path, `the tag ${node.tag} is not known`, "remove it");
+			// Its name is not shown: it may be a secret that begins with an exclamation mark.
+			const remedy = "remove it; text that begins with ! goes in quotes";
+			return this.#refuse("yaml-tag", path, "the tag is not known", remedy);
 		}
 		const literal = literalText(text);
 		if (literal !== null) return literal;
@@ -188,7 +192,9 @@ export function loadSubmitYaml(text: string, file: string): LoadedYaml {
 	const reader = new Reader(document, lineCounter, file);
 	const sources: SourceMap = { locate: (path) => reader.locate(path) };
 	if (document.errors.length > 0) {
-		const problems = document.errors.map(({ message, pos }): Problem => {
+		const problems = document.errors.map(({ message: said, pos }): Problem => {
+			// What follows the colon is the text itself, which may be a secret.
+			const message = said.replace(/: .*/s, "");
 			return { code: "yaml-syntax", severity: "error", at: "", message, source: reader.at(pos[0]) };
 		});
 		return { raw: new Map(), sources, problems };

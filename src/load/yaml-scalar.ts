@@ -4,6 +4,7 @@
  * otherwise: `12:30:00` and `0755` stay text, where YAML 1.1 makes 45000 and 493 of them; nobody who
  * writes a walltime or a tag means that. Octals in the form `0o17` are text in the peer's reader too.
  */
+import { type Float, float } from "../submit/float.ts";
 
 const NULL = new Set(["", "~", "null", "Null", "NULL"]);
 const TRUE = new Set(["yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON"]);
@@ -19,7 +20,7 @@ const SPECIAL = new Map([
 
 /** What a plain scalar stands for; `"too-large"` for a whole number that we would round. */
 export type PlainScalar =
-	| { readonly kind: "value"; readonly value: null | boolean | number | string }
+	| { readonly kind: "value"; readonly value: null | boolean | number | string | Float }
 	| { readonly kind: "too-large" };
 
 function whole(text: string): PlainScalar {
@@ -36,7 +37,7 @@ export function readPlain(text: string): PlainScalar {
 	if (TRUE.has(text)) return { kind: "value", value: true };
 	if (FALSE.has(text)) return { kind: "value", value: false };
 	if (WHOLE.test(text)) return whole(text);
-	if (FLOAT.test(text)) return { kind: "value", value: Number(text.replaceAll("_", "")) };
+	if (FLOAT.test(text)) return { kind: "value", value: float(Number(text.replaceAll("_", ""))) };
 	const special = /^([-+]?)\.(inf|Inf|INF|nan|NaN|NAN)$/.exec(text);
 	if (special) {
 		const size = SPECIAL.get(special[2]!.toLowerCase())!;

@@ -5,7 +5,7 @@ import { buildJob } from "../job/build.ts";
 import type { Job } from "../job/model.ts";
 import { PLACEHOLDER_RUN_ID, renderJob } from "../job/render.ts";
 import type { BenchmarkConfig, SourceMap, SubmitConfig } from "../submit/config.ts";
-import { parseDuration } from "../submit/duration.ts";
+import { limitSeconds } from "../submit/duration.ts";
 import { benchmarkDocument, fingerprint } from "../submit/fingerprint.ts";
 import type { Desired, JobSize, Plan } from "./plan.ts";
 
@@ -22,7 +22,7 @@ export interface PreparedPlan extends Plan {
 /** Seconds that a chain may take in all; null without a cap, undefined when there is no chain. */
 function chainCap({ resumable }: BenchmarkConfig): number | null | undefined {
 	if (resumable === false) return undefined;
-	return resumable === true || resumable.max_walltime === null ? null : parseDuration(resumable.max_walltime);
+	return resumable === true ? null : limitSeconds(resumable.max_walltime);
 }
 
 function sizeOf(config: SubmitConfig, benchmark: BenchmarkConfig): JobSize {
@@ -33,7 +33,7 @@ function sizeOf(config: SubmitConfig, benchmark: BenchmarkConfig): JobSize {
 	return {
 		nodes: pools.length ? pools.reduce((sum, pool) => sum + pool.nodes, 0) : 1,
 		gpusPerNode: pools[0]?.gpus_per_node ?? null,
-		walltime: compute.walltime === null ? null : parseDuration(compute.walltime),
+		walltime: limitSeconds(compute.walltime),
 		partition: pools[0]?.partition ?? null,
 		...(cap === undefined ? {} : { chainCap: cap }),
 	};

@@ -1,5 +1,6 @@
 /** Structural diff of two submit documents, by path. */
 import type { SourceMap, Value } from "../submit/config.ts";
+import { isFloat } from "../submit/float.ts";
 import { classOf } from "./change-class.ts";
 import type { Change } from "./plan.ts";
 
@@ -50,6 +51,7 @@ function isSame(a: Value | undefined, b: Value | undefined): boolean {
 	if (a instanceof Map && b instanceof Map) {
 		return a.size === b.size && [...a].every(([key, value]) => b.has(key) && isSame(value, b.get(key)));
 	}
+	if (isFloat(a) && isFloat(b)) return a.value === b.value;
 	return Object.is(a, b);
 }
 

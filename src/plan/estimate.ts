@@ -38,8 +38,7 @@ export function estimate(actions: readonly PlannedAction[], state: StateDocument
  * cap is reached, so its last job may run a whole walltime beyond it.
  */
 function boundOf(size: JobSize): number | null {
-	if (size.walltime === null || size.chainCap === null || size.walltime === Number.POSITIVE_INFINITY)
-		return null;
+	if (size.walltime === null || size.chainCap === null) return null;
 	return gpuHours(size, size.chainCap === undefined ? size.walltime : size.chainCap + size.walltime);
 }
 

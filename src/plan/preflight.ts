@@ -1,48 +1,59 @@
 /** What a look at the cluster says about whether a submission can work. Pure. */
-import type { ClusterRef } from "../../state/document.ts";
 import type { PreflightResult } from "../cluster/scheduler.ts";
 import type { Problem } from "../errors.ts";
+import type { SourceMap, SubmitConfig } from "../submit/config.ts";
+import { onlyCompute } from "../submit/nodes.ts";
+import type { Path } from "../submit/path.ts";
+import { collector } from "../submit/rules/collect.ts";
+import { checkLimits } from "./limits.ts";
 
-/** Problems that a submission would meet on the cluster. */
+/** Where a bind-mount source is named: each list item of the driver and the services. */
+function mountPaths(config: SubmitConfig, source: string): readonly Path[] {
+	const owners: readonly (readonly [Path, readonly string[]])[] = [
+		...[...config.services].map(([name, { mounts }]) => [["services", name, "mounts"], mounts] as const),
+		[["driver", "mounts"], config.driver.mounts],
+	];
+	return owners.flatMap(([path, mounts]) =>
+		mounts.flatMap((mount, index) => (mount.split(":")[0] === source ? [[...path, index]] : [])),
+	);
+}
+
+/**
+ * Problems that a submission would meet on the cluster, with their place in the document.
+ * @param label the cluster as people know it
+ */
 export function checkCluster(
 	result: PreflightResult,
-	cluster: ClusterRef,
+	config: SubmitConfig,
 	label: string,
+	sources?: SourceMap,
 ): readonly Problem[] {
-	const problems: Problem[] = [];
-	const error = (code: string, at: string, message: string, remedy: string) =>
-		problems.push({ code, severity: "error", at, message, remedy });
+	const { report, problems } = collector(sources);
+	const [name, compute] = onlyCompute(config);
+	const host = ["compute", name, "hostname"];
 	if (!result.sbatch) {
-		error(
+		report(
+			"error",
 			"no-sbatch",
-			`compute.${cluster.name}.hostname`,
+			host,
 			`sbatch is not on PATH on ${label}`,
 			"name the login node of the cluster",
 		);
 	}
 	if (!result.pyxis) {
-		error(
-			"no-pyxis",
-			`compute.${cluster.name}.hostname`,
-			`srun on ${label} does not know --container-image: the Pyxis plugin is missing`,
-			"ask the site for Pyxis; every step runs in a container",
-		);
+		const message = `srun on ${label} does not know --container-image: the Pyxis plugin is missing`;
+		report("error", "no-pyxis", host, message, "ask the site for Pyxis; every step runs in a container");
 	}
 	if (!result.writable) {
-		error(
-			"output-path-not-writable",
-			"job.output_path",
-			`${cluster.outputPath} cannot be made or written on ${label}`,
-			"choose a folder that you may write on the cluster",
-		);
+		const message = `${config.job.output_path} cannot be made or written on ${label}`;
+		const remedy = "choose a folder that you may write on the cluster";
+		report("error", "output-path-not-writable", ["job", "output_path"], message, remedy);
 	}
 	for (const source of result.missingMounts) {
-		error(
-			"mount-missing",
-			"",
-			`mount source ${source} does not exist on ${label}`,
-			"create it, or correct the path",
-		);
+		const message = `mount source ${source} does not exist on ${label}`;
+		for (const path of mountPaths(config, source))
+			report("error", "mount-missing", path, message, "create it, or correct the path");
 	}
+	if (compute.type === "slurm" && result.limits) checkLimits(name, compute, result.limits, report);
 	return problems;
 }

@@ -3,9 +3,13 @@
  * (Configuration Reference); mappings that users name are `Map`s, so that order is kept even for
  * `"10"` before `"9"` and a name such as `__proto__` is only a name.
  */
+import type { Float } from "./float.ts";
 
-/** A plain value as it stands in `run` and `prepare`: what YAML can say, with `Map`s for mappings. */
-export type Value = null | boolean | number | string | readonly Value[] | ReadonlyMap<string, Value>;
+/**
+ * A plain value as it stands in `run` and `prepare`: what YAML can say, with `Map`s for mappings. A whole
+ * number is an integer, `1.0` is a `Float`.
+ */
+export type Value = null | boolean | number | string | Float | readonly Value[] | ReadonlyMap<string, Value>;
 
 /** Mapping from variable name to `lit:VALUE`, `host:VAR` or `runtime:VAR`. */
 export type Env = ReadonlyMap<string, string>;

@@ -11,6 +11,12 @@ export function parseDuration(text: string): number | null {
 	return seconds !== null && Number.isSafeInteger(seconds) ? seconds : null;
 }
 
+/** Seconds of a limit in a valid document; null when there is none, be it left out or `UNLIMITED`. */
+export function limitSeconds(text: string | null): number | null {
+	const seconds = text === null ? null : parseDuration(text);
+	return seconds === Number.POSITIVE_INFINITY ? null : seconds;
+}
+
 function countSeconds(text: string): number | null {
 	const days = DAYS.exec(text);
 	if (days) {

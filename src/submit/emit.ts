@@ -1,6 +1,7 @@
 /** Writes submit documents as YAML that every reader takes for the same values: PyYAML, OmegaConf and YAML 1.2. */
 import { fail } from "../errors.ts";
 import type { SubmitConfig, Value } from "./config.ts";
+import { type Float, isFloat } from "./float.ts";
 
 /** The validated document as a plain tree, keys in the order of the Configuration Reference; `env` as references. */
 export function toPlain(config: SubmitConfig): ReadonlyMap<string, Value> {
@@ -21,7 +22,7 @@ function plainStruct(struct: object): ReadonlyMap<string, Value> {
 function plain(value: unknown): Value {
 	if (value instanceof Map) return new Map([...value].map(([key, item]) => [String(key), plain(item)]));
 	if (Array.isArray(value)) return value.map(plain);
-	if (typeof value === "object" && value !== null) return plainStruct(value);
+	if (typeof value === "object" && value !== null && !isFloat(value)) return plainStruct(value);
 	return value as Value;
 }
 
@@ -54,7 +55,7 @@ function key(name: string): string {
 	return /^[A-Za-z_][A-Za-z0-9_-]*$/.test(name) && !WORDS.has(name.toLowerCase()) ? name : quoted(name);
 }
 
-function scalar(value: null | boolean | number | string): string {
+function scalar(value: null | boolean | number | string | Float): string {
 	if (typeof value === "string") return quoted(withoutInterpolation(value));
 	return typeof value === "number" ? number(value) : String(value);
 }
@@ -72,7 +73,7 @@ function block(value: Value): { readonly inline: boolean; readonly lines: readon
 		if (value.length === 0) return { inline: true, lines: ["[]"] };
 		return { inline: false, lines: value.flatMap(listItem) };
 	}
-	return { inline: true, lines: [scalar(value as null | boolean | number | string)] };
+	return { inline: true, lines: [scalar(value as null | boolean | number | string | Float)] };
 }
 
 function entry(lead: string, { inline, lines }: ReturnType<typeof block>): readonly string[] {

@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import type { SubmitConfig, Value } from "./config.ts";
 import { toPlain } from "./emit.ts";
+import { isFloat } from "./float.ts";
 
 /** Raised when the same document would give another fingerprint. */
 const FINGERPRINT_VERSION = 1;
@@ -28,7 +29,7 @@ function isOrdered(path: readonly string[]): boolean {
 
 const byName = ([a]: readonly [string, Value], [b]: readonly [string, Value]) => (a < b ? -1 : a > b ? 1 : 0);
 
-/** One text for one meaning: like JSON, with keys sorted where their order means nothing. */
+/** One text for one meaning: like JSON, with floats as `1.0` and keys sorted where their order means nothing. */
 function canonical(value: Value, path: readonly string[]): string {
 	if (value instanceof Map) {
 		const entries: readonly (readonly [string, Value])[] = [...value];
@@ -36,7 +37,7 @@ function canonical(value: Value, path: readonly string[]): string {
 		return `{${sorted.map(([key, item]) => `${JSON.stringify(key)}:${canonical(item, [...path, key])}`).join(",")}}`;
 	}
 	if (Array.isArray(value)) return `[${value.map((item) => canonical(item, [...path, "[]"])).join(",")}]`;
-	return typeof value === "number" ? String(value) : JSON.stringify(value);
+	return typeof value === "number" || isFloat(value) ? String(value) : JSON.stringify(value);
 }
 
 /** The fingerprint of a benchmark's document: version, colon, SHA-256 in hex. */

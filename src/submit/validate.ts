@@ -5,9 +5,10 @@ import { submitJsonSchema } from "./json-schema.ts";
 import { documentRules } from "./rules/all.ts";
 import { collector, withSource } from "./rules/collect.ts";
 import type { HostEnv } from "./rules/environment.ts";
-import { documentSchema } from "./schema/document.ts";
+import { documentSchema, type ParsedDocument } from "./schema/document.ts";
 import { knownKeys } from "./schema/known-keys.ts";
-import { schemaProblems } from "./schema/problems.ts";
+import { type Located, schemaProblems } from "./schema/problems.ts";
+import { soundPart } from "./sound-part.ts";
 import { fillDocument, wirePolicy } from "./wiring.ts";
 
 /** What validation needs to know from outside the document. */
@@ -33,23 +34,34 @@ function isLocal(raw: unknown): boolean {
 	return [...compute.values()].some((entry) => entry instanceof Map && entry.get("type") === "local");
 }
 
+/** The malformed places of a document, and what can be judged by rules: all of it, its sound part, or nothing. */
+function checkForm(raw: unknown): {
+	readonly malformed: readonly Located[];
+	readonly document: ParsedDocument | null;
+	readonly leftOut: ReadonlySet<string>;
+} {
+	const schema = documentSchema(isLocal(raw) ? "optional" : "required");
+	const whole = schema.safeParse(raw, { reportInput: true });
+	if (whole.success) return { malformed: [], document: whole.data, leftOut: new Set() };
+	const malformed = schemaProblems(whole.error, (path) => knownKeys(submitJsonSchema(), raw, path));
+	const paths = malformed.map(({ path }) => path);
+	const part = raw instanceof Map ? soundPart(raw, paths) : null;
+	const document = part === null ? null : (schema.safeParse(part.raw).data ?? null);
+	return { malformed, document, leftOut: part?.leftOut ?? new Set() };
+}
+
 /**
- * Validates the raw tree (a `Map` for every mapping) of a YAML file or of constructs. All problems are
- * found: those of form together, and when there are none, those of all rules together. Never throws for
- * what a user may have written, and no problem shows a value of `env`.
+ * Validates the raw tree (a `Map` for every mapping) of a YAML file or of constructs. All problems are found
+ * at once: those of form, and those of the rules across fields in everything that is well formed. Never throws
+ * for what a user may have written, and no problem shows a value of `env`.
  */
 export function validateDocument(raw: unknown, options: ValidateOptions): Validation {
-	const parsed = documentSchema(isLocal(raw) ? "optional" : "required").safeParse(raw, { reportInput: true });
-	if (!parsed.success) {
-		const located = schemaProblems(parsed.error, (path) => knownKeys(submitJsonSchema(), raw, path));
-		return {
-			config: null,
-			problems: located.map(({ problem, path }) => withSource(problem, path, options.sources)),
-		};
-	}
-	const config = fillDocument(parsed.data);
-	const { report, problems } = collector(options.sources);
-	for (const rule of documentRules(options.hostEnv, options.missingHost)) rule(config, report);
+	const { sources, hostEnv, missingHost } = options;
+	const { malformed, document, leftOut } = checkForm(raw);
+	const config = document && fillDocument(document);
+	const { report, problems: found } = collector(sources);
+	if (config) for (const rule of documentRules(hostEnv, missingHost, leftOut)) rule(config, report);
+	const problems = [...malformed.map(({ problem, path }) => withSource(problem, path, sources)), ...found];
 	const refused = problems.some(({ severity }) => severity === "error");
-	return { config: refused ? null : wirePolicy(config), problems };
+	return { config: refused || config === null ? null : wirePolicy(config), problems };
 }

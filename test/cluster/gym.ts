@@ -1,5 +1,5 @@
 /** Runs the built program as a user would, in a folder of its own. */
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,7 +8,8 @@ import { onTestFinished } from "vitest";
 import { stringify } from "yaml";
 import { clusterInfo, freshOutputPath } from "../setup/cluster.ts";
 
-const CLI = fileURLToPath(new URL("../../dist/cli.js", import.meta.url));
+/** The built program. */
+export const CLI = fileURLToPath(new URL("../../dist/cli.js", import.meta.url));
 
 /** How a command ended. */
 export interface GymResult {
@@ -32,24 +33,31 @@ export interface Project {
 	stateText(): Promise<string>;
 }
 
-/** Runs the program once. */
-export function runGym(
+/** A program that is at work. */
+export interface RunningGym {
+	readonly process: ChildProcess;
+	/** Resolves once it has ended. */
+	readonly ended: Promise<GymResult>;
+}
+
+/** Starts the program once. */
+export function startGym(
 	folder: string,
 	args: readonly string[],
 	env: Readonly<Record<string, string>> = {},
-): Promise<GymResult> {
-	return new Promise((resolve, reject) => {
-		const base = {
-			PATH: process.env.PATH,
-			HOME: folder,
-			GYMFILE_SSH_CONFIG: clusterInfo().sshConfig,
-			NO_COLOR: "1",
-		};
-		const child = spawn(process.execPath, [CLI, ...args], {
-			cwd: folder,
-			env: { ...base, ...env } as NodeJS.ProcessEnv,
-			stdio: ["ignore", "pipe", "pipe"],
-		});
+): RunningGym {
+	const base = {
+		PATH: process.env.PATH,
+		HOME: folder,
+		GYMFILE_SSH_CONFIG: clusterInfo().sshConfig,
+		NO_COLOR: "1",
+	};
+	const child = spawn(process.execPath, [CLI, ...args], {
+		cwd: folder,
+		env: { ...base, ...env } as NodeJS.ProcessEnv,
+		stdio: ["ignore", "pipe", "pipe"],
+	});
+	const ended = new Promise<GymResult>((resolve, reject) => {
 		const out: Buffer[] = [];
 		const err: Buffer[] = [];
 		child.stdout.on("data", (chunk: Buffer) => out.push(chunk));
@@ -61,6 +69,16 @@ export function runGym(
 			resolve({ code, signal, stdout, stderr, text: `exit ${code ?? signal}\n${stdout}${stderr}` });
 		});
 	});
+	return { process: child, ended };
+}
+
+/** Runs the program once, to its end. */
+export function runGym(
+	folder: string,
+	args: readonly string[],
+	env: Readonly<Record<string, string>> = {},
+): Promise<GymResult> {
+	return startGym(folder, args, env).ended;
 }
 
 /** A fresh folder for one test, removed after it. */

@@ -1,5 +1,5 @@
 /** Text that some shell, directive or parser on the way reads specially arrives as it was written. */
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { hydraTokens, hydraValue } from "../../src/job/hydra.ts";
@@ -7,7 +7,7 @@ import type { Value } from "../../src/submit/config.ts";
 import { clusterInfo, on } from "../setup/cluster.ts";
 import { labDocument, project } from "./gym.ts";
 import { runDirs, settled } from "./runs.ts";
-import { give, stubFolder } from "./stub-folder.ts";
+import { makeFolder, stubFolder } from "./stub-folder.ts";
 
 const HOSTILE = `it's "so" \\ $HOME \${HOME} $(touch x) \`id\` * {a,b} & ; | < > # !! %s é 漢 😀`;
 const LINES = `\n one\n\tSTEP\nSTEP\nCOMMAND\nEOF\r\n${HOSTILE}\n\n`;
@@ -38,17 +38,24 @@ const VALUES = {
 const lit = (values: Readonly<Record<string, string>>) =>
 	Object.fromEntries(Object.entries(values).map(([name, value]) => [name, `lit:${value}`]));
 
-function valueOf(plain: unknown): Value {
-	if (Array.isArray(plain)) return plain.map(valueOf);
+/** In a submit YAML, `${` is an interpolation unless it is escaped. */
+function escaped(plain: unknown): unknown {
+	if (typeof plain === "string") return plain.replaceAll(/(\\*)\$\{/g, "$1$1\\${");
+	if (Array.isArray(plain)) return plain.map(escaped);
+	if (typeof plain !== "object" || plain === null) return plain;
+	return Object.fromEntries(Object.entries(plain).map(([key, item]) => [key, escaped(item)]));
+}
+
+function documentValue(plain: unknown): Value {
+	if (Array.isArray(plain)) return plain.map(documentValue);
 	if (typeof plain !== "object" || plain === null) return plain as Value;
-	return new Map(Object.entries(plain).map(([key, item]) => [key, valueOf(item)]));
+	return new Map(Object.entries(plain).map(([key, item]) => [key, documentValue(item)]));
 }
 
 it("arrives in programs, directives and files as it was written", async () => {
 	const one = await project();
 	const stubs = await stubFolder();
-	const data = await give(join(stubs.path, "data set #1"));
-	await mkdir(data);
+	const data = await makeFolder(join(stubs.path, "data set #1"));
 	await writeFile(join(data, "it's here"), "found");
 	const outputPath = `${one.outputPath}/my evals #1 & (all) é`;
 	const seen = (name: string) => readFile(join(stubs.path, name), "utf8");
@@ -68,6 +75,7 @@ it("arrives in programs, directives and files as it was written", async () => {
 			pre_command: [
 				`cat >'${stubs.path}/pre' <<'EOF' # it's "here`,
 				HOSTILE,
+				"dos\r",
 				"STEP",
 				"EOF",
 				`ls -A '${clusterInfo().outputRoot}' >'${stubs.path}/hidden'`,
@@ -87,6 +95,7 @@ it("arrives in programs, directives and files as it was written", async () => {
 				command: [
 					`cat >"$NEMO_GYM_BENCH_DIR/artifacts/said" <<'COMMAND' || exit`,
 					HOSTILE,
+					"dos\r",
 					"STEP",
 					"COMMAND",
 					`cat >>"$NEMO_GYM_BENCH_DIR/artifacts/said" <<STEP || exit`,
@@ -98,7 +107,7 @@ it("arrives in programs, directives and files as it was written", async () => {
 			},
 		},
 	});
-	await one.write({ services: { "Pol icy.#1 $x": services.policy }, ...document });
+	await one.write(escaped({ services: { "Pol icy.#1 $x": services.policy }, ...document }));
 
 	const applied = await one.gym(["apply", "-f", "lab.yaml", "--auto-approve"], { HF_HOME: "the job's own" });
 	expect(applied.code, applied.text).toBe(0);
@@ -122,7 +131,7 @@ it("arrives in programs, directives and files as it was written", async () => {
 		]);
 		expect(server.env).toMatchObject({ ...ENV, HF_HOME: "the job's own", PRE: HOSTILE });
 	}
-	const tokens = hydraTokens(valueOf(VALUES) as ReadonlyMap<string, Value>, { prefix: "+" });
+	const tokens = hydraTokens(documentValue(VALUES) as ReadonlyMap<string, Value>, { prefix: "+" });
 	for (const verb of ["prepare", "run"]) {
 		const { argv, env } = records.find((record) => record.program === "gym" && record.argv.includes(verb))!;
 		expect(argv).toEqual(expect.arrayContaining([...tokens]));
@@ -135,7 +144,7 @@ it("arrives in programs, directives and files as it was written", async () => {
 		`${runDir}/if.eval_2-B/artifacts/rollouts.jsonl`,
 	);
 
-	expect(await seen("pre")).toBe(`${HOSTILE}\nSTEP\n`);
+	expect(await seen("pre")).toBe(`${HOSTILE}\ndos\r\nSTEP\n`);
 	expect(await seen("mounted")).toBe("foundfound");
 	expect(await seen("refused")).toContain("Read-only");
 	if (clusterInfo().hasHiding) expect(await seen("hidden")).toBe("");
@@ -143,7 +152,9 @@ it("arrives in programs, directives and files as it was written", async () => {
 	const command = JSON.parse(await seen("command.json"));
 	expect(command.argv.slice(2)).toEqual(['a "b', "c\nd", ""]);
 	expect(command.env).toMatchObject({ ...ENV, HF_HOME: HOSTILE });
-	expect(await readFile(`${runDir}/-cmd./artifacts/said`, "utf8")).toBe(`${HOSTILE}\nSTEP\n${HOSTILE}\n`);
+	expect(await readFile(`${runDir}/-cmd./artifacts/said`, "utf8")).toBe(
+		`${HOSTILE}\ndos\r\nSTEP\n${HOSTILE}\n`,
+	);
 
 	const again = await one.gym(["plan", "-f", "lab.yaml", "-detailed-exitcode"]);
 	expect(again.code, again.text).toBe(0);

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { clusterInfo, jobs, on, waitFor } from "../setup/cluster.ts";
 import { runProgram } from "../setup/slurm-cluster.ts";
-import { labDocument, type Project, project } from "./gym.ts";
+import { CLI, labDocument, type Project, project } from "./gym.ts";
 import { filesBelow, runDirs, settled } from "./runs.ts";
 import { type StubFolder, stubFolder } from "./stub-folder.ts";
 
@@ -75,6 +75,14 @@ async function onlyJob(one: Project): Promise<string> {
 	const found = await jobs(`${one.outputPath}/`);
 	expect(found).toHaveLength(1);
 	return String(found[0]!.id);
+}
+
+/** A job's environment as Slurm's accounting keeps it. */
+function accountedEnvironment(id: string): Promise<string> {
+	return waitFor(async () => {
+		const stored = await told("sacct", "-j", id, "--env-vars");
+		return stored.includes("FORWARDED=") && stored;
+	}, "the job's environment in the accounting");
 }
 
 async function secretFiles(one: Project): Promise<readonly string[]> {
@@ -155,13 +163,33 @@ describe("values of host: variables", () => {
 			expect(Object.keys(seen).filter((name) => /^GYM_(E\d|SECRET)/.test(name))).toEqual([]);
 		}
 
-		const kept = await waitFor(async () => {
-			const stored = await told("sacct", "-j", id, "--env-vars");
-			return stored.includes("FORWARDED=") && stored;
-		}, "the job's environment in the accounting");
-		expect(kept).not.toContain(MARK);
+		expect(await accountedEnvironment(id)).not.toContain(MARK);
 		expect(await told("sacct", "-j", id, "-B")).not.toContain(MARK);
 		expect(await told("sacct", "-j", id, "-P", "-o", "ALL")).not.toContain(MARK);
+	});
+
+	it("stay out of the job's environment when sbatch runs on this machine", async () => {
+		const one = await project();
+		const stubs = await stubFolder();
+		const { compute, ...rest } = labDocument({
+			outputPath: one.outputPath,
+			compute: { forward_env: ["FORWARDED"] },
+			policy: { env: { ...stubs.env, ...SECRET_ENV, INHERITED: "runtime:INHERITED" } },
+			benchmarks: { keep: { command: "true" } },
+		});
+		await one.write({ ...rest, compute: { lab: { ...compute.lab, hostname: null } } });
+		const shell = { ...SHELL, INHERITED: "from the shell", HOME: one.folder };
+		const settings = Object.entries(shell).map(([name, value]) => `${name}=${value}`);
+		const command = [process.execPath, CLI, "apply", "-f", "lab.yaml", "--auto-approve"];
+		const applied = await on("login", "env", "-C", one.folder, ...settings, ...command);
+		expect(applied.code, applied.stdout + applied.stderr).toBe(0);
+		await settled(one);
+		const [server] = await stubs.records();
+		expect(server?.env).toMatchObject({ ...HOSTILE, INHERITED: "from the shell" });
+		expect(Object.keys(server!.env).filter((name) => name.startsWith("SECRET_"))).toEqual([]);
+		const kept = await accountedEnvironment(await onlyJob(one));
+		expect(kept).toContain("from the shell");
+		expect(kept).not.toContain(MARK);
 	});
 
 	it("can be rotated: no change, and the next submission has the new one", async () => {

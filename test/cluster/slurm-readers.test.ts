@@ -2,19 +2,9 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { accountingCommand, parseAccounting } from "../../src/cluster/slurm/accounting.ts";
-import {
-	ASSOCIATIONS_COMMAND,
-	NODES_COMMAND,
-	PARTITIONS_COMMAND,
-	parseAssociations,
-	parseNodes,
-	parsePartitions,
-	parseQos,
-	QOS_COMMAND,
-} from "../../src/cluster/slurm/limits.ts";
+import { LIMIT_COMMANDS, parseLimits } from "../../src/cluster/slurm/limits.ts";
 import { parseQueue, queueCommand } from "../../src/cluster/slurm/queue.ts";
 import { slurmState } from "../../src/cluster/slurm/states.ts";
-import { parseSubmitAnswer } from "../../src/cluster/slurm/submit-answer.ts";
 import { opensshTransport } from "../../src/cluster/transport/openssh.ts";
 import type { Transport } from "../../src/cluster/transport/transport.ts";
 import { quote } from "../../src/job/script/quote.ts";
@@ -40,8 +30,8 @@ async function ask(script: string): Promise<string> {
 
 /** Submits a held job that would run `text`, from a directory. */
 async function submit(dir: string, text: string, ...flags: readonly string[]): Promise<string> {
-	const command = `sbatch -H -o /dev/null --chdir=${quote(dir)} ${flags.join(" ")} <<<${quote(`#!/bin/bash\n${text}`)}`;
-	return parseSubmitAnswer(await ask(command))!.jobId;
+	const command = `sbatch -H --parsable -o /dev/null --chdir=${quote(dir)} ${flags.join(" ")} <<<${quote(`#!/bin/bash\n${text}`)}`;
+	return (await ask(command)).trim();
 }
 
 test("a job is read back from the real queue and accounting, whatever its directory is called", async () => {
@@ -119,16 +109,19 @@ test("Slurm reads durations as we do", async () => {
 });
 
 test("limits are read from the real cluster, as an ordinary user", async () => {
-	const partitions = parsePartitions(await ask(PARTITIONS_COMMAND));
-	expect(partitions.find((partition) => partition.isDefault)).toMatchObject({
+	const answers = new Map<string, string>();
+	for (const [name, command] of Object.entries(LIMIT_COMMANDS)) answers.set(name, await ask(command));
+	const limits = parseLimits((name) => answers.get(name));
+	expect(limits.partitions!.find((partition) => partition.isDefault)).toMatchObject({
 		name: "batch",
-		up: true,
+		state: "UP",
+		totalNodes: 4,
 		accounts: null,
+		qos: null,
 	});
-	const nodes = parseNodes(await ask(NODES_COMMAND)).filter((node) => node.partition === "gpu");
+	const nodes = limits.nodes!.filter((node) => node.partition === "gpu");
 	expect(nodes.map((node) => [node.node, node.gpus])).toEqual([1, 2, 3, 4].map((n) => [`node${n}`, 8]));
-	expect(parseAssociations(await ask(ASSOCIATIONS_COMMAND))).toMatchObject([
-		{ account: "acct", qos: ["normal"] },
-	]);
-	expect(parseQos(await ask(QOS_COMMAND)).map((qos) => qos.name)).toContain("normal");
+	expect(limits.associations).toMatchObject([{ cluster: "testbed", account: "acct", qos: ["normal"] }]);
+	expect(limits.qos!.map((qos) => qos.name)).toContain("normal");
+	expect(limits.settings).toEqual({ clusterName: "testbed", enforced: ["associations"] });
 });

@@ -25,8 +25,7 @@ export interface StubFolder {
 	records(): Promise<readonly StubRecord[]>;
 }
 
-/** Gives a file or folder to the cluster's user. */
-export async function give(path: string): Promise<string> {
+async function give(path: string): Promise<string> {
 	const { uid, gid } = await stat(clusterInfo().outputRoot);
 	await chown(path, uid, gid);
 	return path;
@@ -36,10 +35,10 @@ export async function give(path: string): Promise<string> {
 export async function stubFolder(): Promise<StubFolder> {
 	const path = await give(await mkdtemp(join(clusterInfo().home, "stubs-")));
 	onTestFinished(() => rm(path, { recursive: true, force: true }));
-	const recordFolder = await give(await makeFolder(join(path, "records")));
+	const recordFolder = await makeFolder(join(path, "records"));
 	const config = join(path, "config.json");
 	const gate = async (name: string | null): Promise<void> => {
-		if (name !== null) await give(await makeFolder(join(path, name)));
+		if (name !== null) await makeFolder(join(path, name));
 		await writeFile(`${config}.new`, JSON.stringify(name === null ? {} : { STUB_GATE: join(path, name) }));
 		await rename(`${config}.new`, config);
 	};
@@ -62,7 +61,8 @@ export async function stubFolder(): Promise<StubFolder> {
 	};
 }
 
-async function makeFolder(path: string): Promise<string> {
+/** A folder that the cluster's user owns. */
+export async function makeFolder(path: string): Promise<string> {
 	await mkdir(path);
-	return path;
+	return give(path);
 }

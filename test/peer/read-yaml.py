@@ -1,7 +1,7 @@
 """Reads documents with the readers named as arguments and compares: stdin is a JSON list of {yaml, want}, stdout the
 differences.
 
-`want` is ["map", [[key, want], ...]], ["list", [want, ...]], ["text", t], ["number", n] or ["word", true/false/null].
+`want` is ["map", [[key, want], ...]], ["list", [want, ...]], ["text", t], ["int", n], ["float", n] or ["word", true/false/null].
 """
 
 import json
@@ -18,8 +18,10 @@ def same(got, want):
         return isinstance(got, dict) and list(got) == [k for k, _ in value] and all(same(got[k], w) for k, w in value)
     if kind == "list":
         return isinstance(got, list) and len(got) == len(value) and all(map(same, got, value))
-    if kind == "number":
-        return isinstance(got, (int, float)) and not isinstance(got, bool) and got == float(value)
+    if kind == "int":
+        return type(got) is int and got == int(value)
+    if kind == "float":
+        return type(got) is float and repr(got) == repr(float(value))
     return type(got) is type(value) and got == value
 
 

@@ -6,6 +6,7 @@ import { beforeAll, expect, test } from "vitest";
 import { loadSubmitYaml } from "../../src/load/submit-yaml.ts";
 import type { Value } from "../../src/submit/config.ts";
 import { emitYaml, toPlain } from "../../src/submit/emit.ts";
+import { isFloat } from "../../src/submit/float.ts";
 import { validateDocument } from "../../src/submit/validate.ts";
 import { tree } from "../property/document-values.ts";
 
@@ -24,8 +25,11 @@ function want(value: Value): Want {
 	if (value instanceof Map) return ["map", [...value].map(([key, item]) => [key, want(item)])];
 	if (Array.isArray(value)) return ["list", value.map(want)];
 	if (typeof value === "string") return ["text", value];
-	// As text, because JSON has no infinity.
-	return typeof value === "number" ? ["number", String(value)] : ["word", value];
+	// As text, because JSON has no infinity and knows no floats.
+	if (isFloat(value)) return ["float", String(value)];
+	if (typeof value !== "number") return ["word", value];
+	if (Object.is(value, -0)) return ["float", "-0.0"];
+	return [/^-?\d+$/.test(String(value)) ? "int" : "float", String(value)];
 }
 
 /** What the readers read differently from what was meant. */
@@ -74,6 +78,8 @@ test("plain scalars are what OmegaConf's reader makes of them, but for clock tim
 		"0b1",
 		"1_0",
 		"1e5",
+		"1.0",
+		"-0.0",
 		"1.5e3",
 		".5",
 		".inf",

@@ -1,6 +1,15 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { App, Benchmark, EvalStack, LocalCompute, lit, Otel, VllmService } from "../../constructs/index.ts";
+import {
+	App,
+	Benchmark,
+	EvalStack,
+	float,
+	LocalCompute,
+	lit,
+	Otel,
+	VllmService,
+} from "../../constructs/index.ts";
 import { synth } from "../../constructs/testing/index.ts";
 import type { Value } from "../../src/submit/config.ts";
 
@@ -15,6 +24,7 @@ const scalar = fc.oneof(
 	fc.constant(null),
 	fc.boolean(),
 	fc.double({ noNaN: true, noDefaultInfinity: true }),
+	fc.integer().map(float),
 	fc.string({ unit: "grapheme" }),
 );
 

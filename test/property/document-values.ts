@@ -1,6 +1,7 @@
 /** Arbitrary values of a submit document, with a taste for what readers of YAML misread. */
 import fc from "fast-check";
 import type { Value } from "../../src/submit/config.ts";
+import { float } from "../../src/submit/float.ts";
 
 const TRICKY = [
 	...[
@@ -82,11 +83,20 @@ export const text = fc
 	)
 	.filter((value) => value !== "???");
 
-/** Numbers that JavaScript and Python both have; no -0, which is 0 to us. */
+/** Numbers that JavaScript and Python both have; a whole one below 1e21 is an integer. */
 export const number = fc
-	.oneof(fc.maxSafeInteger(), fc.double({ noNaN: true }), fc.constantFrom(1e21, 5e-7, 1.5e300, -0.1))
-	.map((value) => (Object.is(value, -0) ? 0 : value))
+	.oneof(fc.maxSafeInteger(), fc.double({ noNaN: true }), fc.constantFrom(1e21, 5e-7, 1.5e300, -0.1, -0))
 	.filter((value) => !Number.isInteger(value) || Number.isSafeInteger(value) || Math.abs(value) >= 1e21);
+
+/** Floats whose value is whole. */
+export const wholeFloat = fc
+	.oneof(
+		fc.integer(),
+		fc.maxSafeInteger(),
+		fc.double({ noNaN: true }).map(Math.trunc),
+		fc.constantFrom(1e20, 1),
+	)
+	.map(float);
 
 const name = text.filter((value) => value !== "<<");
 
@@ -94,7 +104,7 @@ const name = text.filter((value) => value !== "<<");
 export const tree: fc.Arbitrary<Value> = fc.letrec<{ value: Value }>((tie) => ({
 	value: fc.oneof(
 		{ maxDepth: 3, withCrossShrink: true },
-		fc.oneof(text, number, fc.boolean(), fc.constant(null)),
+		fc.oneof(text, number, wholeFloat, fc.boolean(), fc.constant(null)),
 		fc.array(tie("value"), { maxLength: 3 }),
 		fc
 			.uniqueArray(fc.tuple(name, tie("value")), { selector: ([key]) => key, maxLength: 4 })

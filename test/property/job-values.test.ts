@@ -5,6 +5,7 @@ import { hydraTokens } from "../../src/job/hydra.ts";
 import { quote } from "../../src/job/script/quote.ts";
 import { secretReferences } from "../../src/job/secrets.ts";
 import type { Value } from "../../src/submit/config.ts";
+import { float } from "../../src/submit/float.ts";
 import { validateDocument } from "../../src/submit/validate.ts";
 import { document, map } from "../unit/job/document.ts";
 import { runJob } from "./run-script.ts";
@@ -48,6 +49,7 @@ const value: fc.Arbitrary<Value> = fc.letrec<{ value: Value }>((tie) => ({
 		{ depthSize: "small" },
 		hostile,
 		fc.integer(),
+		fc.integer().map(float),
 		fc.boolean(),
 		fc.constant(null),
 		fc.array(tie("value"), { maxLength: 3 }),

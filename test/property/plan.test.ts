@@ -6,6 +6,7 @@ import { readDocument, writeDocument } from "../../src/plan/document-text.ts";
 import type { Change } from "../../src/plan/plan.ts";
 import { diffText } from "../../src/plan/text-diff.ts";
 import type { Value } from "../../src/submit/config.ts";
+import { float, isFloat } from "../../src/submit/float.ts";
 
 type Document = ReadonlyMap<string, Value>;
 
@@ -16,7 +17,14 @@ const key = fc.oneof(
 const { mapping } = fc.letrec<{ value: Value; mapping: Document }>((tie) => ({
 	value: fc.oneof(
 		{ depthSize: "small", withCrossShrink: true },
-		fc.oneof(fc.constant(null), fc.boolean(), fc.integer(), fc.double({ noNaN: true }), fc.string()),
+		fc.oneof(
+			fc.constant(null),
+			fc.boolean(),
+			fc.integer(),
+			fc.double({ noNaN: true }),
+			fc.integer().map(float),
+			fc.string(),
+		),
 		fc.array(tie("value"), { maxLength: 3 }),
 		tie("mapping"),
 	),
@@ -46,6 +54,17 @@ function set(value: Value | undefined, path: Change["path"], change: Change): Va
 	return map;
 }
 
+/** The same value in other objects. */
+function copy(value: Value): Value {
+	if (value instanceof Map) return copyMap(value);
+	if (Array.isArray(value)) return value.map(copy);
+	return isFloat(value) ? float(value.value) : value;
+}
+
+function copyMap(map: Document): Document {
+	return new Map([...map].map(([name, item]) => [name, copy(item)]));
+}
+
 const orderOf = (document: Document) => {
 	const services = document.get("services");
 	return services instanceof Map ? [...services.keys()] : [];
@@ -54,7 +73,7 @@ const orderOf = (document: Document) => {
 test("a document does not differ from itself", () => {
 	fc.assert(
 		fc.property(mapping, (document) => {
-			expect(diffDocuments(document, structuredClone(document))).toEqual([]);
+			expect(diffDocuments(document, copyMap(document))).toEqual([]);
 		}),
 	);
 });

@@ -3,7 +3,6 @@ import { describe, expect, test } from "vitest";
 import { parseAccounting } from "../../src/cluster/slurm/accounting.ts";
 import { parseQueue } from "../../src/cluster/slurm/queue.ts";
 import { slurmState } from "../../src/cluster/slurm/states.ts";
-import { parseSubmitAnswer } from "../../src/cluster/slurm/submit-answer.ts";
 import { formatDuration, parseDuration } from "../../src/submit/duration.ts";
 
 const jobId = fc.integer({ min: 1, max: 2 ** 31 }).map(String);
@@ -12,35 +11,6 @@ const seconds = fc.integer({ min: 1, max: 4_000_000_000 });
 const workDir = fc
 	.string({ unit: "grapheme", maxLength: 60 })
 	.map((text) => `/${text.replaceAll(/[\r\n]/g, "|")}`);
-const line = fc.string({ unit: "grapheme", maxLength: 60 }).map((text) => text.replaceAll(/[\r\n]/g, " "));
-
-describe("submit answers", () => {
-	test("the id is found among any notices that are no ids", () => {
-		const notice = line.filter((text) => parseSubmitAnswer(text) === null);
-		fc.assert(
-			fc.property(
-				fc.array(notice),
-				jobId,
-				fc.array(notice),
-				fc.constantFrom("\n", "\r\n"),
-				(before, id, after, eol) => {
-					expect(parseSubmitAnswer([...before, id, ...after].join(eol))).toEqual({
-						jobId: id,
-						cluster: null,
-					});
-				},
-			),
-		);
-	});
-
-	test("no text makes it fail, and what it finds is an id", () => {
-		fc.assert(
-			fc.property(fc.string({ unit: "binary" }), fc.string(), (stdout, stderr) => {
-				expect(parseSubmitAnswer(stdout, stderr)?.jobId ?? "1").toMatch(/^[1-9]\d*$/);
-			}),
-		);
-	});
-});
 
 describe("rows", () => {
 	test("any work directory is read back whole, in the queue and in the accounting", () => {

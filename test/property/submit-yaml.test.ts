@@ -1,11 +1,13 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { loadSubmitYaml } from "../../src/load/submit-yaml.ts";
+import type { Value } from "../../src/submit/config.ts";
 import { emitYaml } from "../../src/submit/emit.ts";
 import { fingerprint } from "../../src/submit/fingerprint.ts";
+import { float, isFloat } from "../../src/submit/float.ts";
 import { mountProblem, parseMount } from "../../src/submit/schema/mount.ts";
 import { validateDocument } from "../../src/submit/validate.ts";
-import { mount, number, text, tree } from "./document-values.ts";
+import { mount, number, text, tree, wholeFloat } from "./document-values.ts";
 
 test("a tree comes back from its YAML as it was, in its order", () => {
 	fc.assert(
@@ -30,9 +32,8 @@ function* flatKeys(value: unknown): Generator<string> {
 
 test("text and numbers come back as they were", () => {
 	fc.assert(
-		fc.property(fc.oneof(text, number), (value) => {
+		fc.property(fc.oneof(text, number, wholeFloat), (value) => {
 			const { raw } = loadSubmitYaml(emitYaml(new Map([["k", value]])), "x");
-			// A whole number cannot say that it was -0.0.
 			expect(raw.get("k")).toEqual(value);
 		}),
 		{ numRuns: 1000 },
@@ -50,6 +51,55 @@ test("the order of keys does not change a fingerprint, a value does", () => {
 				expect(fingerprint(new Map([["run", new Map([[key, [value]], ...rest])]]))).not.toBe(print);
 			},
 		),
+	);
+});
+
+test("a float and the integer of its value are two jobs", () => {
+	fc.assert(
+		fc.property(wholeFloat.filter(isFloat), (value) => {
+			const print = (item: Value) => fingerprint(new Map([["run", new Map([["x", [item]]])]]));
+			expect(print(value)).not.toBe(print(value.value));
+			expect(print(value)).toBe(print(float(value.value)));
+		}),
+	);
+});
+
+test("no problem shows a value of env, however it is written", () => {
+	const written = fc
+		.constantFrom(
+			"M",
+			"lit:M",
+			"host:M M",
+			"[M]",
+			"{A: M}",
+			"{A: [lit:M]}",
+			"{A: {B: M}}",
+			"{A: 'lit:M\\0'}",
+			"{A: M, 1B: M}",
+			"{A: 'host:M-M'}",
+		)
+		.map((form) => form.replaceAll("M", "s3cret"));
+	const holder = fc.constantFrom(
+		["services", "{type: vllm, container: c, model: m, port: x, env: E}"],
+		["services", "{type: vllm_pd, container: c, model: m, prefill: {env: E}, decode: {env: E}}"],
+		["services", "{type: ray, container: r, env: E}"],
+		["services", "{type: typo, env: E}"],
+		["services", "{typo: 1, env: E}"],
+		["compute", "{type: local, env: E}"],
+		["compute", "{type: slurm, env: E}"],
+		["driver", "E"],
+	);
+	fc.assert(
+		fc.property(written, holder, (env, [section, entry]) => {
+			const text =
+				section === "driver"
+					? `driver: {env: ${env}}\n`
+					: `${section}: {x: ${entry!.replaceAll("E", env)}}\n`;
+			const { raw, problems: before } = loadSubmitYaml(text, "x");
+			const { problems } = validateDocument(raw, { hostEnv: () => "s3cret", missingHost: "error" });
+			expect(problems.length).toBeGreaterThan(0);
+			expect(JSON.stringify([before, problems])).not.toContain("s3cret");
+		}),
 	);
 });
 

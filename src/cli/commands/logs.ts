@@ -17,6 +17,11 @@ function sourceOf(file: string): string {
 	return file.replace(/-\d+\.log$/, "");
 }
 
+function nothingFrom(source: string, address: string, known: ReadonlySet<string>): string {
+	const others = known.size > 0 ? `; its logs: ${[...known].map(printable).join(", ")}` : "";
+	return `Nothing in a log "${printable(source)}" of ${address} so far${others}.\n`;
+}
+
 export async function run(session: Session): Promise<number> {
 	const { options } = session;
 	const { root, stacks } = await loadValid(session, []);
@@ -28,6 +33,7 @@ export async function run(session: Session): Promise<number> {
 		const { stack, benchmark, run: found, address } = await findRun(session.args[0]!, stacks, io);
 		const scheduler = io.scheduler(clusterOf(stack.config));
 		const offsets = new Map<string, number>();
+		const sources = new Set<string>();
 		let printed = false;
 		while (!session.signal.aborted) {
 			// The status is read before the logs: what a job wrote at its very end is then still printed.
@@ -36,6 +42,7 @@ export async function run(session: Session): Promise<number> {
 			for (const chunk of await scheduler.logs(found.jobDir, offsets, Number(tail))) {
 				offsets.set(chunk.file, chunk.size);
 				const source = sourceOf(chunk.file);
+				sources.add(source);
 				if (only !== undefined && source !== only) continue;
 				for (const line of chunk.text.replace(/\n$/, "").split("\n")) {
 					if (chunk.text === "") continue;
@@ -46,7 +53,11 @@ export async function run(session: Session): Promise<number> {
 			if (status === undefined || !isLive(status)) break;
 			await sleep(INTERVAL * 1000, undefined, { signal: session.signal }).catch(() => undefined);
 		}
-		if (!printed && !session.signal.aborted) session.err(`No log of ${address} yet.\n`);
+		if (!printed && !session.signal.aborted) {
+			session.err(
+				only === undefined ? `No log of ${address} so far.\n` : nothingFrom(only, address, sources),
+			);
+		}
 		return EXIT.ok;
 	});
 }

@@ -1,4 +1,4 @@
-/** `gym schema submit|events|state`: JSON Schemas for editors and tools. */
+/** `gym schema submit|events`: JSON Schemas for editors and tools. */
 import { toJSONSchema } from "zod";
 import { EXIT, fail } from "../../errors.ts";
 import type { Session } from "../session.ts";

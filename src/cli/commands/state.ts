@@ -19,7 +19,15 @@ export async function run(session: Session): Promise<number> {
 			return EXIT.ok;
 		}
 		case "show": {
-			const [stack = "", benchmark] = (rest[0] ?? "").split("/");
+			if (rest[0] === undefined) {
+				throw fail(
+					"invalid",
+					"bad-flags",
+					"state show needs STACK or ADDRESS",
+					"gym state list shows what there is",
+				);
+			}
+			const [stack = "", benchmark] = rest[0].split("/");
 			const state = await store.read(stack);
 			if (!state)
 				throw fail(
@@ -58,7 +66,7 @@ export async function run(session: Session): Promise<number> {
 				"invalid",
 				"bad-flags",
 				`state ${action ?? ""} is unknown`,
-				"state list | show ADDRESS | unlock STACK ID",
+				"state list | show STACK or ADDRESS | unlock STACK ID",
 			);
 	}
 }

@@ -99,6 +99,7 @@ export function outcomesText(
 function saidOf(outcome: ApplyOutcome, clock: (epochSeconds: number) => string): readonly string[] {
 	if (outcome.error !== null) return printableLines(outcome.error);
 	const jobs = outcome.jobIds.length > 0 ? [`job ${printable(outcome.jobIds.join(", "))}`] : [];
+	if (outcome.outcome === "cancelled" && jobs.length === 0) return ["no job was queued or running"];
 	if (outcome.outcome === "left") {
 		return [[...jobs, `still listed: run gym cancel ${printable(outcome.address)}`].join("   ")];
 	}

@@ -13,7 +13,7 @@ const seconds = z.number().nullable();
 
 const problem = z.object({
 	severity: z.enum(["error", "warning", "note"]),
-	code: z.string().describe("Stable code; `gym help error CODE` explains it"),
+	code: z.string().describe("Stable code; docs/errors.md explains it"),
 	at: z.string().describe("Path in the submit document; empty when it is not about the document"),
 	message: z.string(),
 	remedy: z.string().optional(),

@@ -54,8 +54,12 @@ export function actionLines(action: PlannedAction, options: Options): readonly s
 function decisionLines(action: PlannedAction, paint: Paint): readonly string[] {
 	const { run } = action;
 	const address = printable(action.address);
-	const note = run?.note ? `: ${printable(run.note)}` : "";
-	const text = `! ${address}  ${run?.status ?? action.reason}${note} (run kept: ${printable(run?.jobDir ?? "")})`;
+	const status = run?.status ?? action.reason;
+	// "cancelled by alice" needs no "cancelled" before it.
+	const said = run?.note?.startsWith(`${status} `)
+		? run.note
+		: [status, run?.note].filter(Boolean).join(": ");
+	const text = `! ${address}  ${printable(said)} (run kept: ${printable(run?.jobDir ?? "")})`;
 	const [first = "", ...rest] = wrap(text, "    ");
 	return [
 		paint.warn(first),

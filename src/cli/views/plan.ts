@@ -4,6 +4,7 @@ import type { Problem } from "../../errors.ts";
 import { estimate } from "../../plan/estimate.ts";
 import type { ActionKind, Plan, PlannedAction } from "../../plan/plan.ts";
 import type { Value } from "../../submit/config.ts";
+import { asNumber } from "../../submit/float.ts";
 import type { Unstamped } from "./events.ts";
 import { justify, printable, wrap } from "./layout.ts";
 import type { Paint } from "./paint.ts";
@@ -212,5 +213,5 @@ function plain(value: Value): Json {
 		return Object.fromEntries(entries.map(([key, item]) => [key, plain(item)]));
 	}
 	if (Array.isArray(value)) return (value as readonly Value[]).map(plain);
-	return value as null | boolean | number | string;
+	return asNumber(value) as null | boolean | number | string;
 }

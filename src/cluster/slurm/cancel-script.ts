@@ -8,11 +8,11 @@ import type { Points } from "../../points.ts";
 import { pointFunction } from "./point-function.ts";
 
 /**
- * The bash function `cancel_jobs DIR…`: marks and cancels; fills `done` (id → directory) and `found` (what is left,
+ * The bash function `cancel_jobs DIR…`: marks and cancels; fills `gone` (id → directory) and `found` (what is left,
  * `ID DIR` a line). Fails with 75 when the queue does not answer, with 94 when a mark cannot be written.
  */
 export const CANCEL_FUNCTION = `cancel_jobs() {
-  local seen id dir state empty=0 try silent=0; local -A mine=()
+  local seen id dir state owner empty=0 try silent=0; local -A mine=()
   found=
   for dir; do
     mine[$dir]=1
@@ -20,16 +20,17 @@ export const CANCEL_FUNCTION = `cancel_jobs() {
   done
   point cancel.marked
   for ((try = 0; try < 240 && empty < 2; try++)); do
-    if ! seen=$(squeue -h -u "$user" -o '%A|%T|%Z' 2>/dev/null); then
+    if ! seen=$(squeue -h -a -u "$user" -o '%A|%T|%u|%Z' 2>/dev/null); then
+      empty=0
       ((++silent < 10)) || return 75
       sleep 1
       continue
     fi
-    found=
-    while IFS='|' read -r id state dir; do
-      [[ $id && $dir && \${mine[$dir]-} ]] || continue
+    silent=0 found=
+    while IFS='|' read -r id state owner dir; do
+      [[ $id && $dir && $owner == "$user" && \${mine[$dir]-} ]] || continue
       found+="$id $dir"$'\\n'
-      [[ $state == COMPLETING ]] || { scancel "$id" 2>/dev/null && done[$id]=$dir; }
+      [[ $state == COMPLETING ]] || { scancel "$id" 2>/dev/null && gone[$id]=$dir; }
     done <<<"$seen"
     if [[ $found ]]; then empty=0; else ((++empty)); fi
     ((empty >= 2)) || sleep 0.25
@@ -40,19 +41,25 @@ export const CANCEL_FUNCTION = `cancel_jobs() {
 
 /** Text of the exchange for some benchmark directories. */
 export function cancelScript(jobDirs: readonly string[], points: Points): string {
+	const locks = [...new Set(jobDirs.map((dir) => `${dir.slice(0, dir.lastIndexOf("/"))}/submit.lock`))];
 	return `# Cancels the jobs of ${jobDirs.length} benchmark(s).
 ${pointFunction(points)}
 ${CANCEL_FUNCTION}
 main() {
   trap '' HUP PIPE
-  local user found id dir; local -A done=()
-  user=$(id -un)
+  local user found id dir lock locks=(${quoteAll(locks)}); local -A gone=()
   export LC_ALL=C
+  user=$(id -un)
+  umask "$(printf '%04o' $(($(umask) | 022)))" # the user's own, but never group-writable
+  unset "\${!SQUEUE_@}" # filters would hide jobs
   command -v scancel >/dev/null && command -v squeue >/dev/null || return 90
+  for lock in "\${locks[@]}"; do # a submit exchange may still be at work, and would queue more
+    [[ ! -e $lock ]] || flock -w 120 "$lock" true || return 93
+  done
   cancel_jobs ${quoteAll(jobDirs)} || return
   printf 'at\\t%s\\n' "$(date +%s)"
-  for id in "\${!done[@]}"; do printf 'cancelled\\t%s\\t%s\\n' "$id" "\${done[$id]}"; done
-  while read -r id dir; do [[ -z $id ]] || printf 'left\\t%s\\t%s\\n' "$id" "$dir"; done <<<"$found"
+  for id in "\${!gone[@]}"; do printf 'cancelled\\t%s\\t%s\\n' "$id" "\${gone[$id]}"; done
+  while read -r id dir; do [[ ! $id ]] || printf 'left\\t%s\\t%s\\n' "$id" "$dir"; done <<<"$found"
 }
 main
 `;

@@ -6,27 +6,29 @@ import { count } from "./rows.ts";
 export interface Partition {
 	readonly name: string;
 	readonly isDefault: boolean;
-	/** False when it takes jobs but starts none, or takes none. */
-	readonly up: boolean;
+	/** Slurm's word: `UP`; `DOWN` takes jobs but starts none; `DRAIN` and `INACTIVE` take none. */
+	readonly state: string;
 	/** Seconds a job may run. */
 	readonly maxSeconds: number;
 	readonly maxNodes: number;
+	/** Nodes that it has. */
+	readonly totalNodes: number;
 	/** Null: all. */
 	readonly accounts: readonly string[] | null;
 	/** Null: all. */
-	readonly qos: readonly string[] | null;
+	readonly allowQos: readonly string[] | null;
+	/** The QoS whose limits hold for every job in it. */
+	readonly qos: string | null;
 }
 
 /** What an account allows the user, inherited limits filled in. A missing limit is `Infinity`. */
 export interface Association {
+	readonly cluster: string;
 	readonly account: string;
 	/** Null: every partition. */
 	readonly partition: string | null;
 	readonly qos: readonly string[];
 	readonly defaultQos: string | null;
-	readonly maxJobs: number;
-	/** Jobs that may be queued and running at once. */
-	readonly maxSubmit: number;
 	readonly maxSeconds: number;
 	/** Per job. */
 	readonly maxNodes: number;
@@ -37,15 +39,13 @@ export interface Association {
 /** Limits of one quality of service. A missing limit is `Infinity`. */
 export interface Qos {
 	readonly name: string;
+	/** Slurm's words, e.g. `PartitionTimeLimit`: its jobs may pass that limit of a partition. */
+	readonly flags: readonly string[];
 	readonly maxSeconds: number;
-	readonly maxJobsPerUser: number;
-	readonly maxSubmitPerUser: number;
-	/** Per job. */
+	/** Most that one job can ever have: per job, per user and in all. */
 	readonly maxNodes: number;
-	/** Per job. */
+	/** Most that one job can ever have: per job, per user and in all. */
 	readonly maxGpus: number;
-	/** Of all running jobs of a user. */
-	readonly maxGpusPerUser: number;
 }
 
 /** One node as a member of one partition. */
@@ -53,26 +53,33 @@ export interface PartitionNode {
 	readonly node: string;
 	readonly partition: string;
 	readonly gpus: number;
-	readonly cpus: number | null;
-	/** Megabytes. */
-	readonly memory: number | null;
-	/** sinfo's word without its mark, e.g. `idle`, `drained`. */
-	readonly state: string;
 }
 
-/** The words of a command whose answer `parsePartitions` reads. */
-export const PARTITIONS_COMMAND = "scontrol show partition -o";
+/** What the controller is set to. */
+export interface Settings {
+	readonly clusterName: string | null;
+	/** What it enforces: `associations`, `limits`, `qos`, …; empty for nothing. */
+	readonly enforced: readonly string[];
+}
 
-/** The words of a command whose answer `parseAssociations` reads; of the user who runs it. */
-export const ASSOCIATIONS_COMMAND =
-	'sacctmgr -nP show assoc user="$(id -un)" format=account,partition,qos,defaultqos,maxjobs,maxsubmit,maxwall,maxtres';
+/** All that was heard of a cluster's limits; null for what was not. */
+export interface ClusterLimits {
+	readonly partitions: readonly Partition[] | null;
+	readonly nodes: readonly PartitionNode[] | null;
+	readonly associations: readonly Association[] | null;
+	readonly qos: readonly Qos[] | null;
+	readonly settings: Settings | null;
+}
 
-/** The words of a command whose answer `parseQos` reads. */
-export const QOS_COMMAND =
-	"sacctmgr -nP show qos format=name,maxwall,maxjobspu,maxsubmitpu,maxtres,maxtrespu";
-
-/** The words of a command whose answer `parseNodes` reads. */
-export const NODES_COMMAND = "sinfo -h -N -o '%N|%P|%G|%c|%m|%T'";
+/** The words of the commands that tell the limits, by the name of their answer. */
+export const LIMIT_COMMANDS = {
+	partitions: "scontrol -a show partition -o",
+	nodes: "sinfo -a -h -N -o '%N|%P|%G'",
+	associations:
+		'sacctmgr -nP show assoc user="$(id -un)" format=cluster,account,partition,qos,defaultqos,maxwall,maxtres',
+	qos: "sacctmgr -nP show qos format=name,flags,maxwall,maxtres,maxtrespu,grptres",
+	settings: "scontrol show config",
+} as const;
 
 function rows(text: string, fields: number): readonly (readonly string[])[] {
 	return text
@@ -103,7 +110,7 @@ function listOrAll(text: string | undefined): readonly string[] | null {
 	return text === undefined || text === "ALL" ? null : list(text);
 }
 
-/** Reads the answer of `PARTITIONS_COMMAND`. */
+/** Reads the answer about partitions. */
 export function parsePartitions(text: string): readonly Partition[] {
 	return text.split(/\r?\n/).flatMap((line) => {
 		const fields = new Map(
@@ -112,47 +119,46 @@ export function parsePartitions(text: string): readonly Partition[] {
 				return [word.slice(0, at), word.slice(at + 1)];
 			}),
 		);
-		const name = fields.get("PartitionName");
+		const [name, qos] = [fields.get("PartitionName"), fields.get("QoS")];
 		if (!name) return [];
 		return [
 			{
 				name,
 				isDefault: fields.get("Default") === "YES",
-				up: fields.get("State") === "UP",
+				state: fields.get("State") ?? "UP",
 				maxSeconds: seconds(fields.get("MaxTime")),
 				maxNodes: limit(fields.get("MaxNodes")),
+				totalNodes: limit(fields.get("TotalNodes")),
 				accounts: listOrAll(fields.get("AllowAccounts")),
-				qos: listOrAll(fields.get("AllowQos")),
+				allowQos: listOrAll(fields.get("AllowQos")),
+				qos: !qos || qos === "N/A" ? null : qos,
 			},
 		];
 	});
 }
 
-/** Reads the answer of `ASSOCIATIONS_COMMAND`. */
+/** Reads the answer about the associations of the user who asked. */
 export function parseAssociations(text: string): readonly Association[] {
-	return rows(text, 8).map(([account, partition, qos, defaultQos, jobs, submit, wall, tres]) => ({
+	return rows(text, 7).map(([cluster, account, partition, qos, defaultQos, wall, tres]) => ({
+		cluster: cluster!,
 		account: account!,
 		partition: partition || null,
 		qos: list(qos),
 		defaultQos: defaultQos || null,
-		maxJobs: limit(jobs),
-		maxSubmit: limit(submit),
 		maxSeconds: seconds(wall),
 		maxNodes: resource(tres!, "node"),
 		maxGpus: resource(tres!, "gres/gpu"),
 	}));
 }
 
-/** Reads the answer of `QOS_COMMAND`. */
+/** Reads the answer about qualities of service. */
 export function parseQos(text: string): readonly Qos[] {
-	return rows(text, 6).map(([name, wall, jobs, submit, tres, tresPerUser]) => ({
+	return rows(text, 6).map(([name, flags, wall, ...tres]) => ({
 		name: name!,
+		flags: list(flags),
 		maxSeconds: seconds(wall),
-		maxJobsPerUser: limit(jobs),
-		maxSubmitPerUser: limit(submit),
-		maxNodes: resource(tres!, "node"),
-		maxGpus: resource(tres!, "gres/gpu"),
-		maxGpusPerUser: resource(tresPerUser!, "gres/gpu"),
+		maxNodes: Math.min(...tres.map((each) => resource(each, "node"))),
+		maxGpus: Math.min(...tres.map((each) => resource(each, "gres/gpu"))),
 	}));
 }
 
@@ -166,14 +172,39 @@ function gpus(text: string): number {
 		.reduce((sum, parts) => sum + (parts.length > 1 ? (count(parts.at(-1)!) ?? 1) : 1), 0);
 }
 
-/** Reads the answer of `NODES_COMMAND`: one row for each node and partition. */
+/** Reads the answer about nodes: one row for each node and partition. */
 export function parseNodes(text: string): readonly PartitionNode[] {
-	return rows(text, 6).map(([node, partition, gres, cpus, memory, state]) => ({
+	return rows(text, 3).map(([node, partition, gres]) => ({
 		node: node!,
 		partition: partition!.replace(/\*$/, ""),
 		gpus: gpus(gres!),
-		cpus: count(cpus!.replace(/\+$/, "")),
-		memory: count(memory!.replace(/\+$/, "")),
-		state: state!.replace(/[*~#!%$@^+-]+$/, ""),
 	}));
+}
+
+/** Reads the answer about the controller's settings; null when it says nothing of what is enforced. */
+export function parseSettings(text: string): Settings | null {
+	const value = (name: string) => new RegExp(`^${name}\\s*=\\s*(\\S+)\\s*$`, "m").exec(text)?.[1] ?? null;
+	const enforced = value("AccountingStorageEnforce");
+	if (enforced === null) return null;
+	return {
+		clusterName: value("ClusterName"),
+		enforced: list(enforced).filter((word) => word !== "none"),
+	};
+}
+
+/** What the answers say, by name. An answer without a line that can be read tells nothing. */
+export function parseLimits(
+	answer: (name: keyof typeof LIMIT_COMMANDS) => string | undefined,
+): ClusterLimits {
+	const read = <T>(name: keyof typeof LIMIT_COMMANDS, parse: (text: string) => readonly T[]) => {
+		const found = parse(answer(name) ?? "");
+		return found.length > 0 ? found : null;
+	};
+	return {
+		partitions: read("partitions", parsePartitions),
+		nodes: read("nodes", parseNodes),
+		associations: read("associations", parseAssociations),
+		qos: read("qos", parseQos),
+		settings: parseSettings(answer("settings") ?? ""),
+	};
 }

@@ -2,7 +2,7 @@
 import { quote } from "../../job/script/quote.ts";
 
 /** Most bytes of one file that one exchange carries. */
-const LIMIT = 4 * 1024 * 1024;
+export const LOG_LIMIT = 4 * 1024 * 1024;
 
 /** Text of the exchange; answers `NAME SIZE BASE64` a line. */
 export function logsScript(jobDir: string, offsets: ReadonlyMap<string, number>, tail: number): string {
@@ -17,9 +17,9 @@ ${known}
     size=$(wc -c <"$f")
     if [[ \${from[$f]-} ]]; then
       ((size > from[$f])) || continue
-      printf '%s %s %s\\n' "$(base64 -w0 <<<"$f")" "$size" "$(tail -c +$((from[$f] + 1)) "$f" | head -c ${LIMIT} | base64 -w0)"
+      printf '%s %s %s\\n' "$(base64 -w0 <<<"$f")" "$size" "$(tail -c +$((from[$f] + 1)) "$f" | head -c ${LOG_LIMIT} | base64 -w0)"
     else
-      printf '%s %s %s\\n' "$(base64 -w0 <<<"$f")" "$size" "$(tail -n ${tail} "$f" | tail -c ${LIMIT} | base64 -w0)"
+      printf '%s %s %s\\n' "$(base64 -w0 <<<"$f")" "$size" "$(tail -n ${tail} "$f" | tail -c ${LOG_LIMIT} | base64 -w0)"
     fi
   done
 }

@@ -5,6 +5,7 @@
 import { quote, quoteAll } from "../../job/script/quote.ts";
 import type { PreflightQuery, RunFiles, RunQuery } from "../scheduler.ts";
 import { accountingCommand } from "./accounting.ts";
+import { LIMIT_COMMANDS } from "./limits.ts";
 import { queueCommand } from "./queue.ts";
 
 /** Most bytes of all `rollouts.jsonl` together that one exchange carries (before base64); the rest comes with the next look. */
@@ -36,7 +37,9 @@ function preflightLines({ outputPath, mountSources }: PreflightQuery): string[] 
 		'if [[ "$(srun --help 2>&1)" == *--container-image* ]]; then section pyxis <<<yes; fi',
 		`f=${quote(outputPath)}; while [[ ! -e $f && $f == */* && $f != / ]]; do f=\${f%/*}; f=\${f:-/}; done`,
 		"if [[ -d $f && -w $f && -x $f ]]; then section writable <<<yes; fi",
-		`for f in ${quoteAll(mountSources)}; do [[ -e $f ]] || printf '%s\n' "$f"; done | section mounts`,
+		`local mounts=(${quoteAll(mountSources)})`,
+		`for f in "\${mounts[@]}"; do [[ -e $f ]] || printf '%s\\n' "$f"; done | section mounts`,
+		...Object.entries(LIMIT_COMMANDS).map(([name, command]) => `once ${name} ${command}`),
 	];
 }
 
@@ -70,6 +73,10 @@ ask() { # NAME COMMAND...: three tries, then silence, which is never "nothing th
     ((try == 3)) || sleep "$try"
   done
 }
+once() { # NAME COMMAND...: silent when there is no answer
+  local name=$1 said; shift
+  if said=$(timeout 20 "$@" 2>/dev/null </dev/null); then section "$name" <<<"$said"; fi
+}
 main
 `;
 }
@@ -95,7 +102,8 @@ export function runFiles(sections: ReadonlyMap<string, Buffer>, index: number, b
 	const recorded = (text("ids") ?? "")
 		.split("\n")
 		.map((line) => line.split("\t"))
-		.filter(([name, id]) => name === benchmark && id);
+		// A line that a full disk cut short is no record.
+		.filter(([name, , ...rest]) => name === benchmark && rest.length > 0);
 	const expected = text("expected");
 	return {
 		exists: sections.has(`${index}:dir`),

@@ -1,5 +1,5 @@
 /** Slurm behind the `Scheduler` interface: each method sends one script and reads its answer. */
-import { fail, GymError } from "../../errors.ts";
+import { fail, type GymError } from "../../errors.ts";
 import type { Points } from "../../points.ts";
 import type {
 	CancelOutcome,
@@ -12,9 +12,11 @@ import type {
 	Submission,
 	SubmitOutcome,
 } from "../scheduler.ts";
+import { mountsMissing, outputPathNotWritable, replaceUnfinished, stagingFailed } from "../submit-errors.ts";
 import type { Exchange, Transport } from "../transport/transport.ts";
 import { parseAccounting } from "./accounting.ts";
 import { cancelScript } from "./cancel-script.ts";
+import { parseLimits } from "./limits.ts";
 import { logsScript } from "./logs-script.ts";
 import { observeScript, parseSections, runFiles } from "./observe-script.ts";
 import { parseQueue } from "./queue.ts";
@@ -40,27 +42,9 @@ function submitError(exchange: Exchange, submission: Submission, label: string):
 		case SUBMIT_EXIT.noSbatch:
 			return noSlurm(label);
 		case SUBMIT_EXIT.outputPath:
-			return new GymError("refused", {
-				code: "output-path-not-writable",
-				severity: "error",
-				at: "job.output_path",
-				message: `${submission.outputPath} cannot be made or written on ${label}: ${lastWords(exchange)}`,
-				remedy: "choose a folder that you may write on the cluster",
-			});
+			return outputPathNotWritable(submission.outputPath, label, lastWords(exchange));
 		case SUBMIT_EXIT.mounts:
-			return new GymError(
-				"refused",
-				exchange.stdout
-					.trim()
-					.split("\n")
-					.map((source) => ({
-						code: "mount-missing",
-						severity: "error" as const,
-						at: "",
-						message: `mount source ${source} does not exist on ${label}; nothing was staged`,
-						remedy: "create it on the cluster, or correct the path",
-					})),
-			);
+			return mountsMissing(exchange.stdout.trim().split("\n"), label);
 		case SUBMIT_EXIT.lock:
 			return fail(
 				"failure",
@@ -76,19 +60,9 @@ function submitError(exchange: Exchange, submission: Submission, label: string):
 				"run apply again when the scheduler answers",
 			);
 		case SUBMIT_EXIT.replacing:
-			return fail(
-				"failure",
-				"replace-unfinished",
-				`jobs that are to be replaced are still ending on ${label}; the new ones are held`,
-				"run apply again: it releases them when the old ones are gone",
-			);
+			return replaceUnfinished(label);
 		default:
-			return fail(
-				"failure",
-				"staging-failed",
-				`the submission stopped on ${label}: ${lastWords(exchange)}`,
-				"run apply again: it goes on where this one stopped",
-			);
+			return stagingFailed(label, lastWords(exchange));
 	}
 }
 
@@ -106,7 +80,7 @@ function jobOutcome(fields: readonly string[]): JobOutcome {
 			? null
 			: Buffer.from(error ?? "", "base64")
 					.toString("utf8")
-					.trim() || "sbatch gave no answer",
+					.trim(),
 		state: state || null,
 		reason: reason && reason !== "None" ? reason : null,
 		submittedAt: epoch(submitted),
@@ -170,6 +144,7 @@ export function slurmScheduler(transport: Transport, points: Points): Scheduler 
 					pyxis: sections.has("pyxis"),
 					writable: sections.has("writable"),
 					missingMounts: (text("mounts") ?? "").split("\n").filter(Boolean),
+					limits: parseLimits(text),
 				},
 				runs: new Map(
 					queries.map((query, index) => [

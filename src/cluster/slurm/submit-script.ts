@@ -12,6 +12,7 @@
 
 import { quote, quoteAll } from "../../job/script/quote.ts";
 import type { Points } from "../../points.ts";
+import { recordHead } from "../job-record.ts";
 import type { JobRequest, StagedFile, Submission } from "../scheduler.ts";
 import { CANCEL_FUNCTION } from "./cancel-script.ts";
 import { pointFunction } from "./point-function.ts";
@@ -53,26 +54,15 @@ function replaceLines({ benchmark, replaces }: JobRequest): string[] {
 	if (replaces.length === 0) return [];
 	return [
 		`  if [[ -n \${id[${benchmark}]-} ]]; then`,
-		`    cancel_jobs ${quoteAll(replaces)} || return`,
+		`    cancel_jobs ${quoteAll(replaces)} || return 95`,
 		"    [[ -z $found ]] || return 95",
 		"  fi",
 	];
 }
 
-function recordHead(submission: Submission): string {
-	const { record } = submission;
-	const fields = {
-		gym_job_id: record.gymJobId,
-		gym_version: record.gymVersion,
-		gym_commit: null,
-		run_dir: submission.runDir,
-		cluster: record.cluster,
-		executor: record.executor,
-		hostname: record.hostname,
-		executor_metadata: record.metadata,
-		schema_version: 1,
-	};
-	return JSON.stringify(fields, null, 2).slice(0, -2);
+/** The head of `gym-job.json`, open for more fields. */
+function openRecord(submission: Submission): string {
+	return JSON.stringify(recordHead(submission), null, 2).slice(0, -2);
 }
 
 /** Text of the exchange for one submission. `points.remote` names a point at which it kills itself (tests only). */
@@ -83,137 +73,178 @@ export function submitScript(submission: Submission, points: Points): string {
 	return `# Stages and submits ${jobs.length} job(s), exactly once each.
 ${pointFunction(points)}
 ${CANCEL_FUNCTION}
-forward() {
-${[...forward, "  :"].join("\n")}
+forward() { # sbatch's environment, which becomes the job's: the user's own, and the forwarded values
+  unset LC_ALL; [[ ! $locale ]] || export LC_ALL="$locale"
+${forward.join("\n")}
 }
 put() { # PATH MODE TEXT: appears whole or not at all, and never readable for others before it is meant to be
   mkdir -p -- "\${1%/*}" && (umask 177 && printf '%s' "$3" >"$1.new") && chmod "$2" "$1.new" && mv -f -- "$1.new" "$1"
 }
 text() { # a JSON string
-  local s=\${1//\\\\/\\\\\\\\}; s=\${s//\\"/\\\\\\"}; s=\${s//$'\\n'/\\\\n}; s=\${s//$'\\t'/\\\\t}
+  local s=$1 slash='\\' quote='"'
+  s=\${s//"$slash"/"$slash$slash"}; s=\${s//"$quote"/"$slash$quote"}; s=\${s//$'\\n'/"\${slash}n"}; s=\${s//$'\\t'/"\${slash}t"}
   printf '"%s"' "\${s//[[:cntrl:]]/}"
 }
-answer() { # the job id (and cluster) in what sbatch said: notices may stand before and after it
-  local line found=
-  while IFS= read -r line; do
-    line=\${line//$'\\r'/}
-    if [[ $line =~ ^[[:space:]]*([0-9]+)(\\;([^[:space:]]+))?[[:space:]]*$ ]]; then found="\${BASH_REMATCH[1]} \${BASH_REMATCH[3]}"
-    elif [[ $line =~ Submitted\\ batch\\ job\\ ([0-9]+)(\\ on\\ cluster\\ ([^[:space:]]+))? ]]; then found="\${BASH_REMATCH[1]} \${BASH_REMATCH[3]}"; fi
-  done
-  printf '%s' "$found"
+words() { # what a program said on stdin, without colours and carriage returns, as UTF-8
+  sed $'s/\\e\\\\[[0-9;]*[A-Za-z]//g; s/\\r//g' | tr -d '\\000' | { iconv -c -f UTF-8 -t UTF-8 2>/dev/null || true; }
 }
-queue() { # what is queued or running of this user: ID|STATE|REASON|DIR, or fail
+answer() { # STDOUT STDERR: "ID CLUSTER" in what sbatch said: its sentence, or on stdout a line that is only an id
+  local line sentence='Submitted batch job ([1-9][0-9]*)( on cluster ([^[:space:]]+))?' said=
+  local only='^[[:space:]]*([1-9][0-9]*)(;([^[:space:]]+))?[[:space:]]*$'
+  while IFS= read -r line; do
+    [[ ! $line =~ $only ]] || said="\${BASH_REMATCH[1]} \${BASH_REMATCH[3]}"
+  done <<<"$1"
+  while IFS= read -r line; do
+    [[ ! $line =~ $sentence ]] || said="\${BASH_REMATCH[1]} \${BASH_REMATCH[3]}"
+  done <<<"$2"$'\\n'"$1"
+  printf '%s' "$said"
+}
+look() { # FORMAT: fills seen with what the controller knows of this user's jobs; no answer is never "none"
   local try
   for try in 1 2 3; do
-    if seen=$(squeue -h -t all -u "$user" -o '%A|%T|%r|%Z' 2>>submit.err); then return 0; fi
-    sleep "$try"
+    if seen=$(SLURM_TIME_FORMAT=%s squeue -h -a -t all -u "$user" -o "$1" 2>>submit.err); then return 0; fi
+    ((try == 3)) || sleep "$try"
   done
   return 75
 }
-find_jobs() { # fills id[NAME] from the queue: the lowest of a directory stays, a held double of it goes
-  local job state reason dir name
-  while IFS='|' read -r job state reason dir; do
+find_jobs() { # fills id[NAME] from the queue; of two jobs in one directory the lowest stays, and a held double goes
+  look '%A|%T|%r|%u|%Z' || return
+  local job state reason owner dir name stays; local -A held=() begun=()
+  while IFS='|' read -r job state reason owner dir; do
+    [[ $dir && $owner == "$user" && "$known" != *" $job "* ]] || continue
     name=\${of[$dir]-}
-    [[ $job && $name && "$known" != *" $job "* ]] || continue
-    case $state in PENDING | CONFIGURING | RUNNING | SUSPENDED | COMPLETING | STOPPED) ;; *) [[ \${recorded[$name]-} == "$job" ]] || continue ;; esac
-    if [[ -z \${id[$name]-} || \${id[$name]} == "$job" ]]; then id[$name]=$job
-    elif [[ $reason == JobHeldUser ]]; then scancel "$job" 2>>submit.err; fi
+    [[ $name ]] || continue
+    case $state in
+    BOOT_FAIL | CANCELLED | COMPLETED | DEADLINE | FAILED | NODE_FAIL | OUT_OF_MEMORY | PREEMPTED | TIMEOUT)
+      [[ $job == "\${id[$name]-}" ]] || continue ;; # one that nobody recorded never did anything
+    esac
+    if [[ $state == PENDING && $reason == JobHeldUser ]]; then held[$name]+=" $job"
+    else begun[$name]=\${begun[$name]:-$job}; fi
   done < <(sort -n <<<"$seen")
+  for name in "\${names[@]}"; do
+    stays=\${id[$name]-}
+    if [[ ! $stays || "\${held[$name]-} " == *" $stays "* ]]; then
+      read -r job _ <<<"\${held[$name]-}"
+      stays=\${begun[$name]:-$job}
+    fi
+    [[ $stays ]] || continue
+    [[ $stays == "\${id[$name]-}" ]] || accept "$name" "$stays" ''
+    for job in \${held[$name]-}; do [[ $job == "$stays" ]] || scancel "$job" 2>>submit.err; done
+  done
 }
 submit() { # NAME DIR: held; its id is on record before anything else happens
-  local said got rc
-  said=$(forward && exec sbatch -H --parsable --chdir="$2" "$2/job.sh" 2>submit.said </dev/null); rc=$?
+  local said noted rc got
+  said=$(forward && exec sbatch -H --parsable --chdir="$2" "$2/job.sh" 2>submit.said </dev/null 9>&-); rc=$?
   point submit.accepted
-  got=$(answer <<<"$said"); [[ $got ]] || got=$(answer <submit.said)
-  error[$1]=$(cat submit.said); cat submit.said >>submit.err
-  [[ -n \${error[$1]} ]] || error[$1]=$said
-  if ((rc == 0)) && [[ $got ]]; then accept "$1" "\${got%% *}" "\${got#* }"; else return 1; fi
+  said=$(words <<<"$said"); noted=$(words <submit.said); cat submit.said >>submit.err
+  got=$(answer "$said" "$noted")
+  if ((rc == 0)) && [[ $got ]]; then
+    accept "$1" "\${got%% *}" "\${got#* }"
+  else
+    error[$1]=\${noted:-\${said:-no answer}} unsure=1
+    ((rc != 0)) || error[$1]="sbatch gave no job id: \${error[$1]}"
+  fi
 }
 accept() { # NAME ID CLUSTER
-  id[$1]=$2; cluster[$1]=$3; unset "error[$1]"
-  printf '%s\\t%s\\t%s\\n' "$1" "$2" "$3" >>submit.ids
+  id[$1]=$2 cluster[$1]=$3
+  unset "error[$1]"
+  printf '%s\\t%s\\t%s\\n' "$1" "$2" "$3" >>submit.ids || unrecorded=1
 }
-busy() { [[ \${error[$1]-} =~ [Tt]imed\\ out|[Uu]nable\\ to\\ contact|temporarily\\ unavailable|[Tt]ry\\ again|Zero\\ Bytes|onnection ]]; }
+busy() { [[ \${error[$1]-} =~ [Tt]imed\\ out|[Uu]nable\\ to\\ contact|[Tt]emporarily|[Tt]ry\\ again|[Zz]ero\\ [Bb]ytes|[Cc]onnect ]]; }
+release() { # until none is held: a busy controller may have to be asked again
+  local wait line held
+  for wait in 0 1 4; do
+    ((wait == 0)) || sleep "$wait"
+    scontrol release "$@" 2>>submit.err
+    look '%A|%T|%r|%V|%S' || return
+    held=
+    while IFS= read -r line; do
+      [[ $line == [0-9]*'|'* ]] || continue
+      state[\${line%%|*}]=\${line#*|}
+      [[ " $* " != *" \${line%%|*} "* || $line != *'|PENDING|JobHeldUser|'* ]] || held=1
+    done <<<"$seen"
+    [[ $held ]] || return
+  done
+}
 
 ${jobs.flatMap(jobLines).join("\n")}
 
 main() {
   trap '' HUP PIPE
-  export LC_ALL=C SLURM_TIME_FORMAT=%s
-  local user found run=${quote(runDir)} name dir job line wait ids=() missing=() seen='' known=${quote(` ${known.join(" ")} `)}
-  local -A done=() id=() cluster=() error=() of=() recorded=() state=()
-  local names=(${quoteAll(jobs.map((job) => job.benchmark))})
+  local user found run=${quote(runDir)} name job line wait ids=() missing=() seen='' unsure='' unrecorded=''
+  local known=${quote(` ${known.join(" ")} `)} locale=\${LC_ALL-} recorded=$'^([^\\t]+)\\t([0-9]+)\\t(.*)$'
+  local -A id=() cluster=() error=() of=() state=()
+  # shellcheck disable=SC2034 # cancel_jobs fills it
+  local -A gone=()
+  local names=(${quoteAll(jobs.map((job) => job.benchmark))}) mounts=(${quoteAll(submission.mountSources)})
+  export LC_ALL=C
   user=$(id -un)
   umask "$(printf '%04o' $(($(umask) | 022)))" # the user's own, but never group-writable
-  unset "\${!SBATCH_@}"                        # they would beat the script's directives
+  unset "\${!SBATCH_@}" "\${!SQUEUE_@}"         # they would beat the script's directives, and hide jobs
   command -v sbatch >/dev/null && command -v squeue >/dev/null || return 90
   { mkdir -p -- ${quote(outputPath)} && [[ -w ${quote(outputPath)} && -x ${quote(outputPath)} ]]; } || return 91
-  for line in ${quoteAll(submission.mountSources)}; do [[ -e $line ]] || missing+=("$line"); done
+  for line in "\${mounts[@]}"; do [[ -e $line ]] || missing+=("$line"); done
   if ((\${#missing[@]})); then printf '%s\\n' "\${missing[@]}"; return 92; fi
   mkdir -p -- "$run" && cd -- "$run" || return 91
-  exec 9>>submit.lock && flock -w 120 9 || return 93  # an earlier exchange may still be at work
-  chmod 600 submit.lock && : >>submit.ids && : >>submit.err && chmod 600 submit.err
+  exec 9>>submit.lock && flock -w 120 9 || return 93 # an earlier exchange may still be at work
+  { : >>submit.ids && : >>submit.err && chmod 600 submit.lock submit.ids submit.err; } || return 94
+  [[ ! $(tail -c 1 submit.ids) ]] || printf '\\n' >>submit.ids || return 94
 ${jobs.map((job) => `  of[${quote(job.jobDir)}]=${quote(job.benchmark)}`).join("\n")}
-  while IFS=$'\\t' read -r name job line; do
-    [[ $job && "$known" != *" $job "* ]] || continue
-    recorded[$name]=$job; id[$name]=$job; cluster[$name]=$line
+  while IFS= read -r line; do # a line that was cut short is no record
+    [[ $line =~ $recorded && "$known" != *" \${BASH_REMATCH[2]} "* ]] || continue
+    name=\${BASH_REMATCH[1]} id[$name]=\${BASH_REMATCH[2]} cluster[$name]=\${BASH_REMATCH[3]}
   done <submit.ids
-  queue || return 75
-  find_jobs
+  find_jobs || return
 ${putLines(runDir, submission.files)
 	.map((line) => `  ${line}`)
 	.join("\n")}
-${jobs.map((job) => `  if [[ -z \${id[${job.benchmark}]-} ]]; then ${stageName(job.benchmark)} || return 94; fi`).join("\n")}
+${jobs.map((job) => `  if [[ ! \${id[${job.benchmark}]-} ]]; then ${stageName(job.benchmark)} || return 94; fi`).join("\n")}
   point submit.staged
   for name in "\${names[@]}"; do
-    [[ -n \${id[$name]-} ]] || submit "$name" "$run/$name"
+    [[ \${id[$name]-} ]] || submit "$name" "$run/$name"
     point submit.recorded
   done
   for wait in 1 4 10; do # a busy controller: it may queue late what it said it did not
     missing=()
-    for name in "\${names[@]}"; do [[ -n \${id[$name]-} ]] || { busy "$name" && missing+=("$name"); }; done
+    for name in "\${names[@]}"; do [[ \${id[$name]-} ]] || ! busy "$name" || missing+=("$name"); done
     ((\${#missing[@]})) || break
     sleep "$wait"
-    queue || break
-    find_jobs
-    for name in "\${missing[@]}"; do [[ -n \${id[$name]-} ]] || submit "$name" "$run/$name"; done
+    find_jobs || break
+    for name in "\${missing[@]}"; do [[ \${id[$name]-} ]] || submit "$name" "$run/$name"; done
   done
-  if ((\${#error[@]})) && queue; then find_jobs; fi
+  [[ ! $unsure ]] || find_jobs
+  [[ ! $unrecorded ]] || return 94 # held as they are, the next exchange finds them
   for name in "\${names[@]}"; do
     # A refused job needs no secrets; after a busy controller's answer it may be queued late.
-    [[ -n \${id[$name]-} ]] || { busy "$name" || rm -f -- "$name/.env"; continue; }
-    [[ \${recorded[$name]-} == "\${id[$name]}" ]] || grep -qxF -- "$name"$'\\t'"\${id[$name]}"$'\\t'"\${cluster[$name]-}" submit.ids || accept "$name" "\${id[$name]}" "\${cluster[$name]-}"
+    [[ \${id[$name]-} ]] || { busy "$name" || rm -f -- "$name/.env"; continue; }
     ids+=("\${id[$name]}")
   done
 ${jobs.flatMap(replaceLines).join("\n")}
   point submit.release
-  ((\${#ids[@]} == 0)) || scontrol release "\${ids[@]}" 2>>submit.err
+  ((\${#ids[@]} == 0)) || release "\${ids[@]}"
   point submit.released
-  while IFS= read -r line; do state[\${line%%|*}]=\${line#*|}; done < <(
-    ((\${#ids[@]} == 0)) || squeue -h -t all -u "$user" -o '%A|%T|%r|%V|%S' 2>>submit.err)
-  record "$run" || return 94
+  put "$run/gym-job.json" 644 "$(record "$run")" || return 94
   point submit.written
   printf 'who\\t%s\\t%s\\n' "$user" "$(date +%s)"
   for name in "\${names[@]}"; do
     job=\${id[$name]-}
     printf 'job\\t%s\\t%s\\t%s\\t%s\\t%s\\n' "$name" "$job" "\${cluster[$name]-}" "\${state[\${job:-none}]-}" \\
-      "$([[ $job ]] || printf '%s' "\${error[$name]-no answer}" | base64 -w0)"
+      "$([[ $job ]] || printf '%s' "\${error[$name]-}" | base64 -w0)"
   done
 }
-record() { # gym-job.json, whole or not at all
-  local at name sep=
+record() { # text of gym-job.json
+  local at name job sep=
   at=$(date -u +%Y-%m-%dT%H:%M:%SZ); [[ ! -s submitted-at ]] || at=$(<submitted-at)
   printf '%s\\n' "$at" >submitted-at
-  {
-    printf '%s' ${quote(recordHead(submission))}
-    printf ',\\n  "submitted_at": %s,\\n  "submitted_by": %s,\\n  "benchmarks": [' "$(text "$at")" "$(text "$user")"
-    for name in "\${names[@]}"; do
-      printf '%s\\n    {"benchmark": %s, "job_dir": %s, "job_id": %s, "error": %s}' "$sep" "$(text "$name")" "$(text "$1/$name")" \\
-        "$([[ -n \${id[$name]-} ]] && text "\${id[$name]}" || printf null)" "$([[ -n \${error[$name]-} ]] && text "\${error[$name]}" || printf null)"
-      sep=,
-    done
-    printf '\\n  ]\\n}\\n'
-  } >gym-job.json.new && mv -f gym-job.json.new gym-job.json
+  printf '%s' ${quote(openRecord(submission))}
+  printf ',\\n  "submitted_at": %s,\\n  "submitted_by": %s,\\n  "benchmarks": [' "$(text "$at")" "$(text "$user")"
+  for name in "\${names[@]}"; do
+    job=\${id[$name]-}
+    printf '%s\\n    {"benchmark": %s, "job_dir": %s, "job_id": %s, "error": %s}' "$sep" "$(text "$name")" "$(text "$1/$name")" \\
+      "$([[ $job ]] && text "$job" || printf null)" "$([[ $job ]] && printf null || text "\${error[$name]-}")"
+    sep=,
+  done
+  printf '\\n  ]\\n}\\n'
 }
 main
 `;

@@ -4,12 +4,14 @@
  */
 import type { Argument, DriverStep, PolicyAccess, Program, TextPiece } from "../model.ts";
 import { receiveLines } from "./env.ts";
-import { heredoc } from "./heredoc.ts";
 import { quote, quoteAll } from "./quote.ts";
 import { stepFunctions } from "./steps.ts";
 
+/** File of the benchmark's directory with its own command, which may be longer than an argument can. */
+export const COMMAND_FILE = "command.sh";
+
 const HEAD = `set -o pipefail
-gym_orders=$2
+gym_bench=$1 gym_orders=$2
 
 # Has the batch script given this order? The file is opened anew at each look, as NFS wants it.
 ordered() { [[ $(<"$gym_orders") == *"$1"* ]]; }`;
@@ -81,19 +83,13 @@ function commandLines(policy: PolicyAccess | null): readonly string[] {
 function programLines(program: Program): string {
 	if (program.kind === "gym") {
 		const words = program.args.map(argument).join(" \\\n\t\t");
-		return `gym_bench=$1
-program() {
+		return `program() {
 	exec gym eval run \\
 		${words}
 }
 stop_program() { kill -TERM "$gym_program"; }`;
 	}
-	const { open, lines } = heredoc(program.text, "COMMAND");
-	return `command_text() {
-	cat ${open}
-${lines}
-}
-program() { exec bash -c "$(command_text)"; }
+	return `program() { exec bash "$gym_bench/${COMMAND_FILE}"; }
 # A process group of its own, so that all of the command's programs hear of the end.
 set -m
 stop_program() { kill -TERM -- "-$gym_program"; }`;

@@ -7,8 +7,8 @@ import { GymError } from "../../errors.ts";
 const SAFE = /^[A-Za-z0-9_@%+=:,./-]+$/;
 
 /**
- * One shell word whose value is exactly `value`, for bash and any POSIX shell. Single quotes throughout,
- * so nothing expands; the result may span lines when the value does.
+ * One bash word whose value is exactly `value`. Single quotes throughout, so nothing expands; the result may
+ * span lines when the value does. It holds no carriage return: sbatch refuses a script with a DOS line break.
  * @throws GymError code `nul-in-value` for a NUL character, which no shell word can hold
  */
 export function quote(value: string): string {
@@ -21,7 +21,7 @@ export function quote(value: string): string {
 		});
 	}
 	if (SAFE.test(value)) return value;
-	return `'${value.replaceAll("'", `'\\''`)}'`;
+	return `'${value.replaceAll(/['\r]/g, (character) => (character === "'" ? `'\\''` : `'$'\\r''`))}'`;
 }
 
 /** Several words, each quoted, joined by spaces. */

@@ -20,8 +20,17 @@ import { rayPoolsOnce, rayPortOnce, rayResourcesSpanned } from "./ray.ts";
 import { placementExists, policyExists, policyIsModel, policyKeysFree, poolsExist } from "./references.ts";
 import type { Rule } from "./report.ts";
 
-/** The rules of a document; `hostEnv` reads the submitting shell, `missingHost` says how bad an unset variable is. */
-export function documentRules(hostEnv: HostEnv, missingHost: "error" | "note"): readonly Rule[] {
+/**
+ * The rules of a document.
+ * @param hostEnv reads the submitting shell
+ * @param missingHost how bad an unset variable is
+ * @param leftOut malformed services that are not in the config
+ */
+export function documentRules(
+	hostEnv: HostEnv,
+	missingHost: "error" | "note",
+	leftOut: ReadonlySet<string>,
+): readonly Rule[] {
 	return [
 		placementExists,
 		poolsExist,
@@ -50,7 +59,7 @@ export function documentRules(hostEnv: HostEnv, missingHost: "error" | "note"): 
 		exportKeepsEnvironment,
 		hostVariablesSet(hostEnv, missingHost),
 		valuesFit(hostEnv),
-		policyExists,
+		policyExists(leftOut),
 		policyIsModel,
 		policyKeysFree,
 		commandAlone,

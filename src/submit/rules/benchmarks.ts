@@ -1,5 +1,5 @@
 /** Benchmarks: what excludes what, and chains. */
-import { isMinutesAndSeconds } from "../duration.ts";
+import { isMinutesAndSeconds, limitSeconds } from "../duration.ts";
 import { onlyCompute } from "../nodes.ts";
 import type { Path } from "../path.ts";
 import type { Report, Rule } from "./report.ts";
@@ -22,7 +22,8 @@ export const commandAlone: Rule = (config, report) => {
 /** A chain without a cap resubmits timeouts for ever. */
 export const chainCapped: Rule = (config, report) => {
 	for (const [name, { resumable }] of config.driver.benchmarks) {
-		if (resumable === false || (resumable !== true && resumable.max_walltime !== null)) continue;
+		if (resumable === false || (resumable !== true && limitSeconds(resumable.max_walltime) !== null))
+			continue;
 		const message = "no cap: a run that never finishes is resubmitted after every timeout";
 		const path = ["driver", "benchmarks", name, "resumable"];
 		report("warning", "no-walltime-cap", path, message, "set resumable.max_walltime");

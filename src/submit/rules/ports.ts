@@ -66,8 +66,10 @@ function listeners(config: SubmitConfig): readonly Listener[] {
 	return [...collector, ...services];
 }
 
-/** No two programs listen on one port of one node. */
+/** No two programs listen on one port of one node. Without the policy, the driver's node is not known. */
 export const portsApart: Rule = (config, report) => {
+	const { policy_model } = config.driver;
+	if (policy_model !== null && !config.services.has(policy_model)) return;
 	const taken = new Map<string, Listener>();
 	const reported = new Set<string>();
 	for (const listener of listeners(config)) {

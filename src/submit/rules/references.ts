@@ -39,19 +39,17 @@ export const poolsExist: Rule = (config, report) => {
 	}
 };
 
-/** `policy_model` names a service. */
-export const policyExists: Rule = (config, report) => {
-	const { policy_model } = config.driver;
-	if (policy_model === null || config.services.has(policy_model)) return;
-	const message = `no service ${JSON.stringify(policy_model)} (services: ${list(config.services.keys())})`;
-	report(
-		"error",
-		"policy-unknown",
-		["driver", "policy_model"],
-		message,
-		didYouMean(policy_model, config.services.keys()),
-	);
-};
+/** `policy_model` names a service; one that is malformed and so not in the config is in `leftOut`. */
+export function policyExists(leftOut: ReadonlySet<string>): Rule {
+	return (config, report) => {
+		const { policy_model } = config.driver;
+		const services = new Set([...config.services.keys(), ...leftOut]);
+		if (policy_model === null || services.has(policy_model)) return;
+		const message = `no service ${JSON.stringify(policy_model)} (services: ${list(services)})`;
+		const remedy = didYouMean(policy_model, services);
+		report("error", "policy-unknown", ["driver", "policy_model"], message, remedy);
+	};
+}
 
 /** A ray service serves no model: nothing can be wired. */
 export const policyIsModel: Rule = (config, report) => {

@@ -1,11 +1,18 @@
 /** `compute`: the one cluster that the jobs run on. */
 import * as z from "zod";
+import { isFloat } from "../float.ts";
 import { checked } from "./issue.ts";
 import { asObject, env, named, struct } from "./mapping.ts";
 import { duration, line, variableName, whole } from "./scalar.ts";
 
+/** A directive's value; of a float only its text counts. */
+const directive = z.preprocess(
+	(value) => (isFloat(value) ? String(value) : value),
+	z.union([z.string(), z.number(), z.boolean(), z.null()]),
+);
+
 const directives = () =>
-	named(z.union([z.string(), z.number(), z.boolean(), z.null()]))
+	named(directive)
 		.default(() => new Map())
 		.describe("Extra #SBATCH directives without dashes; true: the flag alone, false or null: left out");
 

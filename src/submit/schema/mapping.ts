@@ -2,13 +2,14 @@
 import * as z from "zod";
 import type { Value } from "../config.ts";
 import { isVariableName, parseEnvValue } from "../env-value.ts";
+import { asNumber, isFloat } from "../float.ts";
 import { checked } from "./issue.ts";
 import { mountProblem } from "./mount.ts";
 import { text } from "./scalar.ts";
 
-/** A `Map` as an object with the same keys (also `__proto__`, as a name only); anything else as it is. */
+/** A `Map` as an object with the same keys (also `__proto__`, as a name only); nothing else is an object then. */
 export function asObject(value: unknown): unknown {
-	return value instanceof Map ? Object.fromEntries(value) : value;
+	return value instanceof Map ? Object.fromEntries(value) : asNumber(value);
 }
 
 /** A mapping with exactly these keys. */
@@ -25,7 +26,7 @@ const isValue = (value: unknown): value is Value => {
 	if (value instanceof Map)
 		return [...value].every(([key, item]) => typeof key === "string" && isValue(item));
 	if (Array.isArray(value)) return value.every(isValue);
-	return value === null || ["boolean", "number", "string"].includes(typeof value);
+	return value === null || isFloat(value) || ["boolean", "number", "string"].includes(typeof value);
 };
 
 /** A free value of `run` and `prepare`. */

@@ -1,6 +1,7 @@
 /** Turns the schema's issues into problems at document paths. Values of `env` never appear in one. */
 import type { z } from "zod";
 import type { Problem } from "../../errors.ts";
+import { isFloat } from "../float.ts";
 import { didYouMean } from "../nearest.ts";
 import { type Path, pathText } from "../path.ts";
 
@@ -25,11 +26,12 @@ const EXPECTED: Readonly<Record<string, string>> = {
 function found(value: unknown, path: Path): string {
 	if (value === null) return "nothing (null)";
 	if (Array.isArray(value)) return "a list";
-	if (typeof value === "object") return "a mapping";
-	const kind = typeof value === "string" ? "text" : typeof value === "number" ? "the number" : "the value";
+	const number = typeof value === "number" || isFloat(value);
+	if (typeof value === "object" && !number) return "a mapping";
+	const kind = typeof value === "string" ? "text" : number ? "the number" : "the value";
 	return path.includes("env")
 		? kind.replace(/^the (.*)/, "a $1")
-		: `${kind} ${typeof value === "number" ? value : JSON.stringify(value)}`;
+		: `${kind} ${number ? String(value) : JSON.stringify(value)}`;
 }
 
 function located(path: Path, code: string, message: string, remedy?: string): Located {
@@ -48,7 +50,8 @@ function located(path: Path, code: string, message: string, remedy?: string): Lo
 function wrongType(path: Path, expected: string, input: unknown): Located {
 	// An absent key has the input undefined; a raw tree never holds undefined otherwise.
 	if (input === undefined) return located(path, "missing", `required, but not given (${expected})`);
-	const quote = expected === "text" && typeof input !== "object" ? "put it in quotes" : undefined;
+	const scalar = typeof input !== "object" || isFloat(input);
+	const quote = expected === "text" && scalar ? "put it in quotes" : undefined;
 	return located(path, "wrong-type", `expected ${expected}, found ${found(input, path)}`, quote);
 }
 

@@ -1,10 +1,12 @@
 /**
  * Scalars of the document. Numbers and switches may be given as text (`"8000"`, `"yes"`), as the peer
- * takes them; a switch where a number belongs is refused, which the peer reads as 1.
+ * takes them, and a whole number as a float (`4.0`); a switch where a number belongs is refused, which the
+ * peer reads as 1.
  */
 import * as z from "zod";
 import { parseDuration } from "../duration.ts";
 import { isVariableName } from "../env-value.ts";
+import { asNumber } from "../float.ts";
 import { checked } from "./issue.ts";
 
 const WHOLE = /^\s*[+-]?\d+(?:_\d+)*(?:\.0*)?\s*$/;
@@ -13,7 +15,7 @@ const YES = new Set(["1", "on", "t", "true", "y", "yes"]);
 const NO = new Set(["0", "off", "f", "false", "n", "no"]);
 
 const numeric = (grammar: RegExp) => (value: unknown) =>
-	typeof value === "string" && grammar.test(value) ? Number(value.replaceAll("_", "")) : value;
+	typeof value === "string" && grammar.test(value) ? Number(value.replaceAll("_", "")) : asNumber(value);
 
 /** A whole number of at least `least` (default 0) and at most `most`. */
 export function whole(least = 0, most = Number.MAX_SAFE_INTEGER) {
@@ -31,7 +33,8 @@ export function port() {
 }
 
 /** Reads what the peer takes for true or false; anything else comes back as it is. */
-export function readSwitch(value: unknown): unknown {
+export function readSwitch(given: unknown): unknown {
+	const value = asNumber(given);
 	const word =
 		typeof value === "number" ? String(value) : typeof value === "string" ? value.toLowerCase() : "";
 	return YES.has(word) ? true : NO.has(word) ? false : value;

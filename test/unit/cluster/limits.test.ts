@@ -1,77 +1,85 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import {
 	parseAssociations,
+	parseLimits,
 	parseNodes,
 	parsePartitions,
 	parseQos,
+	parseSettings,
 } from "../../../src/cluster/slurm/limits.ts";
 
 const NONE = Number.POSITIVE_INFINITY;
 
 test("partitions", () => {
 	const text = [
-		"PartitionName=batch AllowGroups=ALL AllowAccounts=ALL AllowQos=ALL AllocNodes=ALL Default=YES QoS=N/A MaxNodes=UNLIMITED MaxTime=UNLIMITED Nodes=node[1-4] State=UP TotalCPUs=64 TRES=cpu=64,mem=250G",
-		"PartitionName=gpu AllowAccounts=a,b AllowQos=normal Default=NO MaxNodes=2 MaxTime=1-12:00:00 State=DRAIN",
+		"PartitionName=batch AllowGroups=ALL AllowAccounts=ALL AllowQos=ALL AllocNodes=ALL Default=YES QoS=N/A MaxNodes=UNLIMITED MaxTime=UNLIMITED Nodes=node[1-4] State=UP TotalCPUs=64 TotalNodes=4 TRES=cpu=64,mem=250G",
+		"PartitionName=gpu AllowAccounts=a,b AllowQos=normal Default=NO QoS=part MaxNodes=2 MaxTime=1-12:00:00 State=DRAIN",
 		"",
 		"slurm_load_partitions error: Unable to contact slurm controller",
 	].join("\n");
 	expect(parsePartitions(text)).toEqual([
-		{ name: "batch", isDefault: true, up: true, maxSeconds: NONE, maxNodes: NONE, accounts: null, qos: null },
+		{
+			name: "batch",
+			isDefault: true,
+			state: "UP",
+			maxSeconds: NONE,
+			maxNodes: NONE,
+			totalNodes: 4,
+			accounts: null,
+			allowQos: null,
+			qos: null,
+		},
 		{
 			name: "gpu",
 			isDefault: false,
-			up: false,
+			state: "DRAIN",
 			maxSeconds: 129_600,
 			maxNodes: 2,
+			totalNodes: NONE,
 			accounts: ["a", "b"],
-			qos: ["normal"],
+			allowQos: ["normal"],
+			qos: "part",
 		},
 	]);
 });
 
 test("associations", () => {
 	const [open, tight] = parseAssociations(
-		"acct||normal|||||\nacct|gpu|high,normal|high|2|5|04:00:00|gres/gpu=8,node=1\n",
+		"c1|acct||normal|||\nc1|acct|gpu|high,normal|high|04:00:00|gres/gpu=8,node=1\n",
 	);
 	expect(open).toMatchObject({
+		cluster: "c1",
 		account: "acct",
 		partition: null,
 		defaultQos: null,
-		maxSubmit: NONE,
 		maxSeconds: NONE,
+		maxNodes: NONE,
 	});
 	expect(tight).toEqual({
+		cluster: "c1",
 		account: "acct",
 		partition: "gpu",
 		qos: ["high", "normal"],
 		defaultQos: "high",
-		maxJobs: 2,
-		maxSubmit: 5,
 		maxSeconds: 14_400,
 		maxNodes: 1,
 		maxGpus: 8,
 	});
 });
 
-test("qualities of service", () => {
-	expect(parseQos("normal|||||\nhigh|1-00:00:00|2|4|node=2|cpu=9,gres/gpu=16\n")).toEqual([
-		{
-			name: "normal",
-			maxSeconds: NONE,
-			maxJobsPerUser: NONE,
-			maxSubmitPerUser: NONE,
-			maxNodes: NONE,
-			maxGpus: NONE,
-			maxGpusPerUser: NONE,
-		},
+test("qualities of service: the tightest of per job, per user and in all", () => {
+	expect(
+		parseQos(
+			"normal|||||\nhigh|DenyOnLimit,PartitionTimeLimit|1-00:00:00|node=2|cpu=9,gres/gpu=16|gres/gpu=32\n",
+		),
+	).toEqual([
+		{ name: "normal", flags: [], maxSeconds: NONE, maxNodes: NONE, maxGpus: NONE },
 		{
 			name: "high",
+			flags: ["DenyOnLimit", "PartitionTimeLimit"],
 			maxSeconds: 86_400,
-			maxJobsPerUser: 2,
-			maxSubmitPerUser: 4,
 			maxNodes: 2,
-			maxGpus: NONE,
-			maxGpusPerUser: 16,
+			maxGpus: 16,
 		},
 	]);
 });
@@ -83,7 +91,30 @@ test.each([
 	["gpu:a100:4(S:0-1)", 4],
 	["gpu:a100:4(S:0,1),gpu:h100:2,shard:8", 6],
 ])("a node with %s has %d GPUs", (gres, gpus) => {
-	expect(parseNodes(`node1|batch*|${gres}|16+|64000|drained*\n`)).toEqual([
-		{ node: "node1", partition: "batch", gpus, cpus: 16, memory: 64_000, state: "drained" },
-	]);
+	expect(parseNodes(`node1|batch*|${gres}\n`)).toEqual([{ node: "node1", partition: "batch", gpus }]);
+});
+
+describe("settings", () => {
+	test("what is enforced, and the cluster's name", () => {
+		const text =
+			"Configuration data as of x\nAccountingStorageEnforce = associations,limits,qos\nClusterName             = c1\n";
+		expect(parseSettings(text)).toEqual({
+			clusterName: "c1",
+			enforced: ["associations", "limits", "qos"],
+		});
+	});
+
+	test("nothing is enforced", () => {
+		expect(parseSettings("AccountingStorageEnforce = none\n")).toEqual({ clusterName: null, enforced: [] });
+	});
+
+	test("other text is no answer", () => {
+		expect(parseSettings("scontrol: command not found")).toBeNull();
+	});
+});
+
+test("what cannot be read is not known, never empty", () => {
+	const nothing = { partitions: null, nodes: null, associations: null, qos: null, settings: null };
+	expect(parseLimits(() => undefined)).toEqual(nothing);
+	expect(parseLimits(() => "some|new format of a later\nSlurm version")).toEqual(nothing);
 });

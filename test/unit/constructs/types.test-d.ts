@@ -21,6 +21,7 @@ import type {
 import {
 	Benchmark,
 	Driver,
+	float,
 	host,
 	isKind,
 	LocalCompute,
@@ -114,7 +115,9 @@ new Driver(stack, "driver", { policyModel: new RayCluster(stack, "ray", {}) });
 // @ts-expect-error a compute is no policy
 new Driver(stack, "driver", { policyModel: new LocalCompute(stack, "here") });
 
-new Benchmark(stack, "b", { run: { a: [1, { b: null }], c: new Map([["10", true]]) } });
+new Benchmark(stack, "b", { run: { a: [1, { b: null }], c: new Map([["10", true]]), d: [float(1)] } });
+// @ts-expect-error floats are for run and prepare
+new VllmService(stack, "s", { model: "m", port: float(8000) });
 // @ts-expect-error not a value that a document can hold
 new Benchmark(stack, "b", { run: { at: new Date() } });
 // @ts-expect-error env values are for env

@@ -56,7 +56,11 @@ describe("refused when the job is made", () => {
 			"compute.north.extra_args.job-name directive-long",
 			{ compute: { extra_args: map({ "job-name": "x".repeat(1025) }) } },
 		],
-		["driver step-long", { benchmark: { command: `: ${"x".repeat(130_000)}` } }],
+		["driver step-long", { benchmark: { run: map({ x: "x".repeat(130_000) }) } }],
+		[
+			"driver.benchmarks.sums.command command-long",
+			{ benchmark: { command: `: ${"é".repeat(2 * 1024 * 1024)}` } },
+		],
 	])("%s", (expected, parts) => {
 		const result = built(parts);
 		expect(errors(result)).toEqual([expected]);
@@ -76,6 +80,29 @@ describe("refused when the job is made", () => {
 		expect(errors(built({ pools, service: { node_pool: "front" } }))[0]).toMatch(
 			/^compute\.north\.node_pools\.back/,
 		);
+	});
+});
+
+test("a command that is too long is told its size and the limit", () => {
+	const [problem] = built({ benchmark: { command: "x".repeat(5 * 1024 * 1024) } }).problems;
+	expect(problem!.message).toMatch(/5242880 bytes.*4194304.*4 MiB/);
+});
+
+describe("the warning before the time limit", () => {
+	const signal = (walltime: string | null) =>
+		job({ compute: { walltime } }).directives.find(({ key }) => key === "signal")?.value;
+
+	test.each([
+		[null, "B:USR1@120"],
+		["UNLIMITED", "B:USR1@120"],
+		["04:00:00", "B:USR1@120"],
+		["5", "B:USR1@50"],
+		["1", undefined],
+	])("of %s is %s", (walltime, value) => expect(signal(walltime)).toBe(value));
+
+	test("an unlimited walltime is asked for as it is written", () => {
+		const time = job({ compute: { walltime: "infinite" } }).directives.find(({ key }) => key === "time");
+		expect(time?.value).toBe("infinite");
 	});
 });
 

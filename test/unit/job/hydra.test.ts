@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { hydraProblems, hydraTokens, hydraValue } from "../../../src/job/hydra.ts";
 import type { Value } from "../../../src/submit/config.ts";
+import { float } from "../../../src/submit/float.ts";
 import { map } from "./document.ts";
 
 const tokens = (entries: object) => hydraTokens(map(entries) as ReadonlyMap<string, Value>, { prefix: "+" });
@@ -12,6 +13,8 @@ describe("values", () => {
 		[null, "null"],
 		[true, "true"],
 		[12, "12"],
+		[float(12), "12.0"],
+		[[map({ k: float(0) }), 0] as Value, "[{k: 0.0},0]"],
 		[-0, "-0.0"],
 		[1e21, "1e+21"],
 		["dev", "dev"],

@@ -27,11 +27,19 @@ const SAMPLES = {
 		compute: { walltime: "04:00:00" },
 	},
 	"no services": { services: map({}) },
+	"DOS line breaks": {
+		service: { env: map({ A: "lit:a\r\nb" }), pre_command: "x='\r\n'" },
+		benchmark: { command: "echo a\r\n" },
+	},
 };
 
 describe.each(Object.entries(SAMPLES))("the script of %s", (_, parts) => {
 	test("is bash", () => {
 		execFileSync("bash", ["-n"], { input: script(parts) });
+	});
+
+	test("has no carriage return, for which sbatch would refuse it", () => {
+		expect(script(parts)).not.toContain("\r");
 	});
 
 	test.runIf(hasShellcheck)("passes shellcheck", () => {

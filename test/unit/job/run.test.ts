@@ -126,6 +126,11 @@ describe("what a step sees", () => {
 		expect(ran.env("vllm").get("GYM_POOL_BACK_2_NODES")).toBe("n2,n3");
 	});
 
+	test("a command may be longer than any argument", async () => {
+		const ran = await runJob(job({ benchmark: { command: `: ${"x".repeat(300_000)}\nharness done` } }));
+		expect(ran.args("harness")).toEqual(["done"]);
+	});
+
 	test("a policy host of the job's is resolved for a command", async () => {
 		const command = job({
 			driver: { policy_host: "${oc.env:HEAD_NODE_IP}" },

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { loadSubmitYaml } from "../../../src/load/submit-yaml.ts";
+import { float } from "../../../src/submit/float.ts";
 
 const load = (text: string) => loadSubmitYaml(text, "submit.yaml");
 const value = (text: string) => {
@@ -26,8 +27,6 @@ describe("plain scalars mean what they mean to the peer", () => {
 		["-0x1F", -31],
 		["0b101", 5],
 		["1.5", 1.5],
-		["1e3", 1000],
-		["1.e3", 1000],
 		[".5", 0.5],
 		["-1_0.5e-1", -1.05],
 		[".inf", Number.POSITIVE_INFINITY],
@@ -36,7 +35,23 @@ describe("plain scalars mean what they mean to the peer", () => {
 		["2024-01-15", "2024-01-15"],
 		["1.2.3", "1.2.3"],
 		["_1", "_1"],
+		["-0.0", -0],
+		["1e21", 1e21],
 	])("%s", (text, expected) => expect(value(text)).toBe(expected));
+
+	test.each([
+		["1.0", 1],
+		["1.", 1],
+		["-2.00", -2],
+		["0.0", 0],
+		["1e3", 1000],
+		["1.e3", 1000],
+		["1_0.0", 10],
+		["!!float 12", 12],
+	])("%s is a float, though whole", (text, expected) => {
+		expect(value(text)).toEqual(float(expected));
+		expect(value(text)).not.toEqual(expected);
+	});
 
 	test.each(["12:30:00", "1:30", "0755", "0o17", "007", "=", "1e", "0x", "--", "1 2"])(
 		"%s is text",
@@ -208,6 +223,15 @@ describe("files that are no document", () => {
 	test.each(["", "# nothing\n", "[1]\n", "text\n"])("%j has no mapping", (text) => {
 		expect(load(text).problems).toMatchObject([{ code: "yaml-root" }]);
 	});
+
+	test.each(["a: lit:x\n]s3cret", "a: lit:x\nb: >s3cret", "a: !s3cret x", "a: lit:x\n}! s3cret"])(
+		"what is wrong is not quoted: %j",
+		(text) => {
+			const { problems } = load(text);
+			expect(problems).not.toEqual([]);
+			expect(JSON.stringify(problems)).not.toContain("s3cret");
+		},
+	);
 
 	test("two documents in a file are refused", () => {
 		expect(load("a: 1\n---\nb: 1\n").problems).toMatchObject([{ code: "yaml-syntax" }]);

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { diffDocuments } from "../../../src/plan/document-diff.ts";
 import type { Value } from "../../../src/submit/config.ts";
+import { float } from "../../../src/submit/float.ts";
 import { toValue } from "./runs.ts";
 
 const map = (plain: unknown) => toValue(plain) as ReadonlyMap<string, Value>;
@@ -32,6 +33,15 @@ test("values of another type are changes, however alike they look", () => {
 	expect(diff({ v: null }, { v: "" })).toHaveLength(1);
 	expect(diff({ v: null }, {})).toHaveLength(1);
 	expect(diff({ v: {} }, { v: [] })).toHaveLength(1);
+});
+
+test("a float is another value than the integer, and the same as its like", () => {
+	const document = (value: Value) => new Map([["v", [value]]]);
+	expect(diffDocuments(document(1), document(float(1)))).toMatchObject([
+		{ path: ["v", 0], before: 1, after: float(1) },
+	]);
+	expect(diffDocuments(document(float(1)), document(float(1)))).toEqual([]);
+	expect(diffDocuments(document(float(1)), document(float(2)))).toHaveLength(1);
 });
 
 test("the order of keys in env, run and benchmarks is no change", () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { formatDuration, parseDuration } from "../../../src/submit/duration.ts";
+import { formatDuration, limitSeconds, parseDuration } from "../../../src/submit/duration.ts";
 
 const MINUTE = 60;
 const HOUR = 3_600;
@@ -44,6 +44,14 @@ describe("parseDuration", () => {
 		expect(parseDuration(text)).toBeNull();
 	});
 });
+
+test.each([
+	["04:00:00", 4 * HOUR],
+	["UNLIMITED", null],
+	["infinite", null],
+	["-1", null],
+	[null, null],
+])("the limit %s is %s seconds", (text, seconds) => expect(limitSeconds(text)).toBe(seconds));
 
 test.each([
 	[0, "00:00:00"],

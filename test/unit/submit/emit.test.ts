@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { loadSubmitYaml } from "../../../src/load/submit-yaml.ts";
 import type { Value } from "../../../src/submit/config.ts";
 import { emitYaml, toPlain } from "../../../src/submit/emit.ts";
+import { float } from "../../../src/submit/float.ts";
 import { validate } from "./document.ts";
 
 const emit = (value: Value) => emitYaml(new Map([["k", value]]));
@@ -19,6 +20,8 @@ describe("values as text", () => {
 		[null, "k: null\n"],
 		[true, "k: true\n"],
 		[3, "k: 3\n"],
+		[float(3), "k: 3.0\n"],
+		[[float(-1), 1], "k:\n  - -1.0\n  - 1\n"],
 		[1e21, "k: 1.0e+21\n"],
 		[5e-7, "k: 5.0e-7\n"],
 		[1.5e-7, "k: 1.5e-7\n"],

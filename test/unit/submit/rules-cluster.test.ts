@@ -144,6 +144,7 @@ describe("chains and durations", () => {
 	test("no cap is warned of", () => {
 		expect(findings(chain("true"))).toEqual([`warning no-walltime-cap ${at}`]);
 		expect(findings(chain("{max_retries: 1}"))).toEqual([`warning no-walltime-cap ${at}`]);
+		expect(findings(chain("{max_walltime: UNLIMITED}"))).toEqual([`warning no-walltime-cap ${at}`]);
 		expect(findings(chain("{max_walltime: 2-0}"))).toEqual([]);
 		expect(findings(chain("false"))).toEqual([]);
 	});

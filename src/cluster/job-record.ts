@@ -1,0 +1,17 @@
+/** `gym-job.json`, the record of a submission as NeMo Gym's own tools read it. Pure. */
+import type { Submission } from "./scheduler.ts";
+
+/** The fields of the record that are known before anything is submitted, in their order. */
+export function recordHead({ record, runDir }: Submission) {
+	return {
+		gym_job_id: record.gymJobId,
+		gym_version: record.gymVersion,
+		gym_commit: null,
+		run_dir: runDir,
+		cluster: record.cluster,
+		executor: record.executor,
+		hostname: record.hostname,
+		executor_metadata: record.metadata,
+		schema_version: 1,
+	};
+}

@@ -1,0 +1,28 @@
+/** The environment that a job starts with. Pure. */
+
+/** Variable in the environment of every process of a job; its value is the folder of the job's entry. */
+export const MARK = "GYM_LOCAL_JOB";
+
+/** Variables by name. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * The submitting shell's environment and the forwarded variables. Left out are what npm adds to PATH (our own `gym`
+ * would stand before NeMo Gym's there) and the variables of a Slurm job or local job that we may be in.
+ */
+export function jobEnvironment(env: Environment, forward: ReadonlyMap<string, string>): Environment {
+	const own = Object.entries(env).filter(([name]) => !name.startsWith("SLURM_") && name !== MARK);
+	const { PATH, ...rest } = Object.fromEntries(own);
+	return {
+		...rest,
+		...(PATH === undefined ? {} : { PATH: withoutNodeModules(PATH) }),
+		...Object.fromEntries(forward),
+	};
+}
+
+function withoutNodeModules(path: string): string {
+	return path
+		.split(":")
+		.filter((folder) => !/\/node_modules\/\.bin\/*$/.test(folder))
+		.join(":");
+}

@@ -1,0 +1,90 @@
+/** What a look at this machine's jobs and their files says. */
+import { appendFile, mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { buildPrograms, type LocalWorld, localWorld, type Programs } from "./local-world.ts";
+
+let programs: Programs;
+beforeAll(async () => {
+	programs = await buildPrograms();
+});
+afterAll(() => programs.remove());
+
+function query(world: LocalWorld, rolloutsOffset: number | null) {
+	const runDir = `${world.outputPath}/run`;
+	return { jobDir: `${runDir}/alpha`, runDir, jobIds: ["1"], rolloutsOffset };
+}
+
+test("a run that is not there, on an output path that is not there", async () => {
+	const world = await localWorld(programs);
+	const mountSources = ["/", "/no/such"];
+	const seen = await world.scheduler.observe([query(world, 0)], {
+		outputPath: world.outputPath,
+		mountSources,
+	});
+	expect(seen).toMatchObject({
+		queue: [],
+		accounting: [],
+		preflight: { sbatch: true, pyxis: true, writable: true, missingMounts: ["/no/such"] },
+	});
+	expect(seen.runs.get(`${world.outputPath}/run/alpha`)).toEqual({
+		exists: false,
+		ends: new Map(),
+		chain: null,
+		control: null,
+		recordedIds: [],
+		expected: null,
+		rollouts: null,
+	});
+});
+
+test("an output path below a file cannot be made", async () => {
+	const world = await localWorld(programs);
+	await mkdir(world.outputPath);
+	const file = join(world.outputPath, "file");
+	await writeFile(file, "");
+	const { preflight } = await world.scheduler.observe([], { outputPath: `${file}/x`, mountSources: [] });
+	expect(preflight?.writable).toBe(false);
+});
+
+test("a run's files, and rollouts from an offset on", async () => {
+	const world = await localWorld(programs);
+	const script = `echo 'exit=0 why=finished at=5 name=' >"ends/$SLURM_JOB_ID"
+echo half >"ends/$SLURM_JOB_ID.new"
+echo '{}' >chain.jsonl
+printf '1\\n2\\n3\\n' >artifacts/rollouts_materialized_inputs.jsonl
+printf 'abc\\ndef\\n' >artifacts/rollouts.jsonl
+`;
+	await world.scheduler.submit(world.submission("run", { alpha: script, beta: "true\n" }));
+	await world.until("run/beta", "COMPLETED");
+	const look = async (offset: number | null) =>
+		(await world.scheduler.observe([query(world, offset)], null)).runs.get(`${world.outputPath}/run/alpha`)!;
+	const { rollouts, ...files } = await look(4);
+	expect(files).toEqual({
+		exists: true,
+		ends: new Map([["1", "exit=0 why=finished at=5 name=\n"]]),
+		chain: "{}\n",
+		control: "",
+		recordedIds: ["1"],
+		expected: 3,
+	});
+	expect(Buffer.from(rollouts!).toString()).toBe("def\n");
+	expect((await look(100)).rollouts).toHaveLength(0);
+	expect(await look(null)).toMatchObject({ expected: null, rollouts: null });
+});
+
+test("logs: the last lines first, then only what is new", async () => {
+	const world = await localWorld(programs);
+	const jobDir = `${world.outputPath}/run/alpha`;
+	expect(await world.scheduler.logs(jobDir, new Map(), 2)).toEqual([]);
+	await mkdir(join(jobDir, "logs"), { recursive: true });
+	await writeFile(join(jobDir, "logs/driver-1.log"), "one\ntwo\nthree\nfo");
+	const [first] = await world.scheduler.logs(jobDir, new Map(), 2);
+	expect(first).toEqual({ file: "driver-1.log", size: 16, text: "three\nfo" });
+	const offsets = new Map([[first!.file, first!.size]]);
+	expect(await world.scheduler.logs(jobDir, offsets, 2)).toEqual([]);
+	await appendFile(join(jobDir, "logs/driver-1.log"), "ur\n");
+	expect(await world.scheduler.logs(jobDir, offsets, 2)).toEqual([
+		{ file: "driver-1.log", size: 19, text: "ur\n" },
+	]);
+});
