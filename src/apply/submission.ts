@@ -2,6 +2,7 @@
 import type { RunRecord, StateDocument } from "../../state/document.ts";
 import type { JobRequest, StagedFile, Submission } from "../cluster/scheduler.ts";
 import { GymError, type Problem } from "../errors.ts";
+import type { EnvEntry } from "../job/model.ts";
 import { renderJob } from "../job/render.ts";
 import { secretsFile } from "../job/secrets.ts";
 import { isLive } from "../plan/decide.ts";
@@ -40,13 +41,19 @@ export function intentOf(desired: DesiredJob, runDir: string): RunRecord {
 	};
 }
 
+/** Names of the forwarded variables; jobs of this machine inherit its environment as it is. */
+function forwardNames(config: SubmitConfig): readonly string[] {
+	const [compute] = config.compute.values();
+	return compute?.type === "slurm" ? compute.forward_env : [];
+}
+
 /**
  * The values that go into sbatch's environment.
  * @throws GymError exit `invalid`, code `forward-env-unset`, one problem for each missing variable
  */
 export function forwardedValues(config: SubmitConfig, hostEnv: HostEnv): ReadonlyMap<string, string> {
-	const [name, compute] = [...config.compute][0]!;
-	const forwarded = (compute as SlurmConfig).forward_env;
+	const [name] = config.compute.keys();
+	const forwarded = forwardNames(config);
 	const missing = forwarded.filter((variable) => hostEnv(variable) === undefined);
 	if (missing.length > 0) {
 		throw new GymError(
@@ -63,6 +70,20 @@ export function forwardedValues(config: SubmitConfig, hostEnv: HostEnv): Readonl
 		);
 	}
 	return new Map(forwarded.map((variable) => [variable, hostEnv(variable)!]));
+}
+
+/** What programs need to run at all; a job keeps it even when `host:` names it too. */
+const SESSION = /^(PATH|HOME|USER|LOGNAME|SHELL|LANG|LC_\w+|TZ|TERM|TMPDIR|LD_LIBRARY_PATH|SLURM_\w+)$/;
+
+/**
+ * Variables that `host:` hands to single steps. When sbatch runs on this machine the jobs would inherit them, and
+ * Slurm's accounting may keep a job's environment. Those that the document wants in it anyway are not withheld.
+ */
+function withheldVariables(config: SubmitConfig, desired: readonly DesiredJob[]): readonly string[] {
+	const entries = desired.flatMap(({ job }) => [...job.services, job.driver].flatMap((step) => step.env));
+	const named = (kind: EnvEntry["kind"]) => entries.flatMap((one) => (one.kind === kind ? [one.value] : []));
+	const wanted = new Set([...forwardNames(config), ...named("runtime")]);
+	return [...new Set(named("host"))].filter((name) => !wanted.has(name) && !SESSION.test(name));
 }
 
 /** Bind-mount sources of all services and the driver, each once. */
@@ -112,6 +133,7 @@ export function submissionOf(
 		mountSources: mountSources(config),
 		walltime: timeLimit(compute),
 		forward: context.forward,
+		withheld: withheldVariables(config, desired),
 	};
 }
 

@@ -36,6 +36,8 @@ export interface Submission {
 	readonly walltime: number | null;
 	/** Variables forwarded into sbatch's environment, over stdin only. */
 	readonly forward: ReadonlyMap<string, string>;
+	/** Variables that the jobs must not inherit from the shell that submits: secrets of single steps. */
+	readonly withheld: readonly string[];
 }
 
 /** The static part of `gym-job.json`; the exchange adds user, time, ids and errors. */

@@ -1,12 +1,12 @@
 /** From the validated submit document to the job of one benchmark. */
 import type { Problem } from "../errors.ts";
-import type { SubmitConfig } from "../submit/config.ts";
+import type { ComputeConfig, SubmitConfig } from "../submit/config.ts";
 import { onlyCompute, poolNodes } from "../submit/nodes.ts";
 import { checkPools } from "../submit/rules/pools.ts";
 import { allocationProblems, directives, nodeCount, poolRanges } from "./allocation.ts";
 import { commandProblems, lengthProblems, nulProblems, outputPathProblems } from "./checks.ts";
-import { envProblems } from "./env.ts";
-import type { Job, ServiceStep } from "./model.ts";
+import { envEntries, envProblems } from "./env.ts";
+import type { Job, ServiceStep, StepBase } from "./model.ts";
 import { stepNames } from "./names.ts";
 import { driverProblems, driverStep } from "./shapes/driver.ts";
 import { notYetProblems } from "./shapes/not-yet.ts";
@@ -42,6 +42,27 @@ function failed(problems: readonly Problem[]): boolean {
 	return problems.some(({ severity }) => severity === "error");
 }
 
+/** A local compute has no directives, no pools, and one node. */
+function allocation(
+	benchmark: string,
+	compute: ComputeConfig,
+): Pick<Job, "platform" | "directives" | "nodes" | "pools"> {
+	if (compute.type === "local") return { platform: "local", directives: [], nodes: 1, pools: [] };
+	return {
+		platform: "slurm",
+		directives: directives(benchmark, compute),
+		nodes: nodeCount(compute),
+		pools: poolRanges(compute),
+	};
+}
+
+/** The environment of a local compute is that of all its steps; a step's own wins. */
+function withComputeEnv<Step extends StepBase>(step: Step, compute: ComputeConfig): Step {
+	if (compute.type === "slurm") return step;
+	const own = new Set(step.env.map(({ name }) => name));
+	return { ...step, env: [...envEntries(compute.env).filter(({ name }) => !own.has(name)), ...step.env] };
+}
+
 /**
  * The job of one benchmark of a validated document, and everything found on the way.
  * @param options.stack name of the stack, for the address
@@ -53,7 +74,7 @@ export function buildJob(
 ): BuiltJob {
 	const found = problemsOf(config, benchmark);
 	const [, compute] = onlyCompute(config);
-	if (failed(found) || compute.type !== "slurm") return { job: null, problems: found };
+	if (failed(found)) return { job: null, problems: found };
 	const names = stepNames([...config.services.keys()]);
 	const services = [...config.services].flatMap(([key, service], i): ServiceStep[] =>
 		service.type === "vllm"
@@ -64,11 +85,9 @@ export function buildJob(
 	const job: Job = {
 		address: `${options.stack}/${benchmark}`,
 		benchmark,
-		directives: directives(benchmark, compute),
-		nodes: nodeCount(compute),
-		pools: poolRanges(compute),
-		services,
-		driver,
+		...allocation(benchmark, compute),
+		services: services.map((step) => withComputeEnv(step, compute)),
+		driver: withComputeEnv(driver, compute),
 	};
 	const problems = [...found, ...lengthProblems(services, driver)];
 	return { job: failed(problems) ? null : job, problems };

@@ -91,6 +91,8 @@ export interface Directive {
 
 /** One benchmark's job. */
 export interface Job {
+	/** The kind of compute that it is written for. */
+	readonly platform: "slurm" | "local";
 	/** `<stack>/<benchmark>`. */
 	readonly address: string;
 	readonly benchmark: string;

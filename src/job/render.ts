@@ -1,12 +1,16 @@
 /** From the job to its files. Pure: the run directory and the tool's version come in. */
 import type { Job } from "./model.ts";
-import { directiveLines } from "./script/directives.ts";
 import { COMMAND_FILE, driverFunctions } from "./script/driver.ts";
 import { FRAME, TRAPS, WATCH } from "./script/frame.ts";
 import { healthSection } from "./script/health.ts";
+import { localPlatform } from "./script/local-platform.ts";
+import type { Platform } from "./script/platform.ts";
 import { quote } from "./script/quote.ts";
-import { hostList, serviceFunctions } from "./script/steps.ts";
+import { slurmPlatform } from "./script/slurm-platform.ts";
+import { serviceFunctions } from "./script/steps.ts";
 import { secretReferences } from "./secrets.ts";
+
+const PLATFORMS: Readonly<Record<Job["platform"], Platform>> = { slurm: slurmPlatform, local: localPlatform };
 
 /** Stands for the run's id in a plan, so that a difference never shows ids. */
 export const PLACEHOLDER_RUN_ID = "gym-job-YYYYMMDDTHHMMSSZ-xxxxxx";
@@ -23,8 +27,6 @@ export interface RenderedJob {
 }
 
 function setUp(job: Job): string {
-	const pools = job.pools.map(({ variable, hosts }) => `${variable}=$(hosts ${hosts.first} ${hosts.count})`);
-	const exported = ["HEAD_NODE_IP", ...job.pools.map(({ variable }) => variable)];
 	const secrets =
 		secretReferences(job).length === 0
 			? []
@@ -34,19 +36,7 @@ function setUp(job: Job): string {
 					"\tfinish 74 secrets",
 					"fi",
 				];
-	return [
-		"if stopped; then finish 0 stopped; fi",
-		...secrets,
-		"export SLURM_EXPORT_ENV=ALL",
-		'mapfile -t gym_hosts < <(scontrol show hostnames "$SLURM_JOB_NODELIST")',
-		`if ((\${#gym_hosts[@]} < ${job.nodes})); then`,
-		`\techo "gym: the job has \${#gym_hosts[@]} nodes, not ${job.nodes}" >&2`,
-		"\tfinish 74 hosts",
-		"fi",
-		...pools,
-		`HEAD_NODE_IP=$(address "${hostList(job.driver.hosts)}")`,
-		`export ${exported.join(" ")}`,
-	].join("\n");
+	return ["if stopped; then finish 0 stopped; fi", ...secrets, PLATFORMS[job.platform].setUp(job)].join("\n");
 }
 
 function launchLines(job: Job): string {
@@ -60,11 +50,11 @@ function launchLines(job: Job): string {
 
 function script(job: Job, benchDir: string, toolVersion: string): string {
 	const [name, ...rest] = job.directives;
-	const all = [name!, { key: "chdir", value: benchDir }, ...rest];
+	const platform = PLATFORMS[job.platform];
+	const directives = platform.directives(name ? [name, { key: "chdir", value: benchDir }, ...rest] : []);
 	return `#!/bin/bash
 # The job of ${job.address}, written by gymfile ${toolVersion}.
-${directiveLines(all)}
-
+${directives === "" ? "" : `${directives}\n`}
 ${TRAPS}
 gym_bench=${quote(benchDir)}
 gym_id=$SLURM_JOB_ID
@@ -76,10 +66,12 @@ declare -A gym_pid=()
 
 ${FRAME}
 
+${platform.functions}
+
 trap end EXIT
 ${setUp(job)}
 
-${[serviceFunctions(job), driverFunctions(job.driver)].filter((part) => part !== "").join("\n\n")}
+${[serviceFunctions(job, platform), driverFunctions(job.driver, platform)].filter((part) => part !== "").join("\n\n")}
 
 ${healthSection(job)}
 

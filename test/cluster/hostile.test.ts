@@ -68,6 +68,7 @@ it("arrives in programs, directives and files as it was written", async () => {
 		compute: { forward_env: ["HF_HOME"], extra_args: { comment, "job-name": "my job's #1" } },
 		policy: {
 			model,
+			health_check: {},
 			served_model_name: HOSTILE,
 			env: { ...stubs.env, ...lit(ENV), HF_HOME: "runtime:HF_HOME" },
 			mounts: [`${data}:/mnt data/in`, `${data}:/mnt data/read only:ro`],

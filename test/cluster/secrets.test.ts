@@ -174,11 +174,12 @@ describe("values of host: variables", () => {
 		const { compute, ...rest } = labDocument({
 			outputPath: one.outputPath,
 			compute: { forward_env: ["FORWARDED"] },
-			policy: { env: { ...stubs.env, ...SECRET_ENV, INHERITED: "runtime:INHERITED" } },
+			policy: { health_check: {}, env: { ...stubs.env, ...SECRET_ENV, INHERITED: "runtime:INHERITED" } },
 			benchmarks: { keep: { command: "true" } },
 		});
 		await one.write({ ...rest, compute: { lab: { ...compute.lab, hostname: null } } });
-		const shell = { ...SHELL, INHERITED: "from the shell", HOME: one.folder };
+		const PATH = `${join(clusterInfo().run, "bin")}:${process.env.PATH}`;
+		const shell = { ...SHELL, INHERITED: "from the shell", HOME: one.folder, PATH };
 		const settings = Object.entries(shell).map(([name, value]) => `${name}=${value}`);
 		const command = [process.execPath, CLI, "apply", "-f", "lab.yaml", "--auto-approve"];
 		const applied = await on("login", "env", "-C", one.folder, ...settings, ...command);
@@ -198,7 +199,7 @@ describe("values of host: variables", () => {
 		await stubs.gate("held");
 		const document = labDocument({
 			outputPath: one.outputPath,
-			policy: { env: { ...stubs.env, TOKEN: "host:TOKEN" } },
+			policy: { health_check: {}, env: { ...stubs.env, TOKEN: "host:TOKEN" } },
 			benchmarks: { keep: { command: "true" } },
 		});
 		await one.write(document);

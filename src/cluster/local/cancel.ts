@@ -88,7 +88,7 @@ async function stop(entry: Entry, deadline: number, { host, now }: LocalContext)
 	}
 	if (before.phase === "waiting" || before.phase === "running") ask(before.owner.pid);
 	for (let seen: Standing = before; seen.phase !== "ended"; seen = await standing(entry, host)) {
-		if (seen.phase === "gone") return; void endLeftovers(entry, "CANCELLED", host, now);
+		if (seen.phase === "gone") return endLeftovers(entry, "CANCELLED", host, now);
 		if (host.monotonicMs() > deadline) return;
 		await host.sleep(POLL_MS);
 	}

@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { fail, type GymError } from "../../errors.ts";
+import type { Submission } from "../scheduler.ts";
 import type { LocalContext } from "./context.ts";
 import { jobEnvironment } from "./environment.ts";
 import { type Entry, standing } from "./registry.ts";
@@ -13,19 +14,15 @@ const POLL_MS = 20;
  * Releases a job if it is held, and returns when its supervisor has taken it.
  * @throws GymError exit `failure`, code `supervisor-not-started`: the job is still held
  */
-export async function release(
-	entry: Entry,
-	forward: ReadonlyMap<string, string>,
-	context: LocalContext,
-): Promise<void> {
+export async function release(entry: Entry, submission: Submission, context: LocalContext): Promise<void> {
 	const { host } = context;
 	if ((await standing(entry, host)).phase !== "held") return;
-	const supervisor = start(entry, context);
+	const supervisor = start(entry, submission, context);
 	const gone = new AbortController();
 	supervisor.once("error", () => gone.abort());
 	supervisor.once("exit", () => gone.abort());
 	supervisor.stdin?.on("error", () => undefined); // its exit tells the story
-	supervisor.stdin?.end(JSON.stringify(jobEnvironment(context.env, forward)));
+	supervisor.stdin?.end(JSON.stringify(jobEnvironment(context.env, submission)));
 	for (;;) {
 		const wasGone = gone.signal.aborted; // before the look: it takes the job before it goes
 		if ((await standing(entry, host)).phase !== "held") break;
@@ -45,8 +42,10 @@ function notStarted({ folder, job }: Entry): GymError {
 }
 
 /** In a session of its own, so that it outlives us. Options for our Node are not meant for it. */
-function start({ folder }: Entry, { env, supervisor }: LocalContext): ChildProcess {
-	const own = Object.entries(jobEnvironment(env, new Map())).filter(([name]) => !name.startsWith("NODE_"));
+function start({ folder }: Entry, { withheld }: Submission, { env, supervisor }: LocalContext): ChildProcess {
+	const own = Object.entries(jobEnvironment(env, { withheld, forward: new Map() })).filter(
+		([name]) => !name.startsWith("NODE_"),
+	);
 	const log = openSync(join(folder, "supervisor.log"), "a", 0o600);
 	try {
 		return spawn(process.execPath, [supervisor, folder], {

@@ -76,7 +76,7 @@ async function submitLocked(submission: Submission, context: LocalContext): Prom
 	}
 	await points.reach("submit.release");
 	// One after the other: each has its place in the queue before the next asks for its turn.
-	for (const entry of entries.values()) await release(entry, submission.forward, context);
+	for (const entry of entries.values()) await release(entry, submission, context);
 	await points.reach("submit.released");
 	const ids = new Map([...entries].map(([name, entry]) => [name, String(entry.job.id)]));
 	await writeRecord(submission, host.user, now(), ids);

@@ -68,12 +68,15 @@ function openRecord(submission: Submission): string {
 /** Text of the exchange for one submission. `points.remote` names a point at which it kills itself (tests only). */
 export function submitScript(submission: Submission, points: Points): string {
 	const { runDir, outputPath, jobs } = submission;
-	const forward = [...submission.forward].map(([name, value]) => `  export ${name}=${quote(value)}`);
+	const forward = [
+		...submission.withheld.map((name) => `  unset ${name}`),
+		...[...submission.forward].map(([name, value]) => `  export ${name}=${quote(value)}`),
+	];
 	const known = jobs.flatMap((job) => job.knownIds);
 	return `# Stages and submits ${jobs.length} job(s), exactly once each.
 ${pointFunction(points)}
 ${CANCEL_FUNCTION}
-forward() { # sbatch's environment, which becomes the job's: the user's own, and the forwarded values
+forward() { # sbatch's environment, which becomes the job's: the user's own without secrets, and the forwarded values
   unset LC_ALL; [[ ! $locale ]] || export LC_ALL="$locale"
 ${forward.join("\n")}
 }

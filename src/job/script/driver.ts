@@ -4,6 +4,7 @@
  */
 import type { Argument, DriverStep, PolicyAccess, Program, TextPiece } from "../model.ts";
 import { receiveLines } from "./env.ts";
+import type { Platform } from "./platform.ts";
 import { quote, quoteAll } from "./quote.ts";
 import { stepFunctions } from "./steps.ts";
 
@@ -109,8 +110,8 @@ export function driverText(step: DriverStep): string {
 }
 
 /** The driver's functions. */
-export function driverFunctions(step: DriverStep): string {
-	return stepFunctions(step, driverText(step), {
+export function driverFunctions(step: DriverStep, platform: Platform): string {
+	return stepFunctions(step, driverText(step), platform, {
 		benchDir: true,
 		args: ' driver "$gym_bench" "$gym_bench/$gym_orders"',
 	});

@@ -31,55 +31,21 @@ any_alive() {
 	return 1
 }
 
-# Runs on every exit. The records come before anything slow: Slurm may be about to kill the script.
+# Runs on every exit. The records come before anything slow: the scheduler may be about to kill the script.
 end() {
-	local code=$? i steps=()
+	local code=$?
 	trap '' USR1 TERM INT
 	trap - EXIT
 	printf 'exit=%s why=%s at=%s name=%s\\n' "$code" "\${gym_why:-error}" "$(date +%s)" "$gym_name" >"ends/$gym_id.new" &&
 		mv "ends/$gym_id.new" "ends/$gym_id"
 	note end ",\\"exit\\":$code,\\"why\\":\\"\${gym_why:-error}\\",\\"name\\":\\"$gym_name\\""
 	rm -f .env
-	if any_alive; then
-		# TERM to every process of every step, a grace, then TERM to the sruns, which kills what is left.
-		mapfile -t steps < <(squeue -s -h -j "$gym_id" -o %i | grep -vE '[.](batch|extern)$')
-		((\${#steps[@]} == 0)) || scancel --signal=TERM "\${steps[@]}" 2>/dev/null
-		for ((i = 0; i < 50; i++)); do
-			any_alive || break
-			sleep 0.2
-		done
-		kill -TERM "\${gym_pid[@]}" 2>/dev/null
-		wait
-	fi
+	if any_alive; then stop_steps; fi
 	exit "$code"
 }
 
 # The mark of a cancelled chain is content of a file that always exists.
 stopped() { [[ -r control && $(<control) == *stop* ]]; }
-
-# Starts a step in the background: name of step and log, then the function that turns into its srun.
-launch() {
-	"$2" </dev/null >>"logs/$1-$gym_id.log" 2>&1 &
-	gym_pid[$1]=$!
-}
-
-# The comma-joined hosts of a range of nodes: first, count.
-hosts() {
-	local IFS=,
-	printf '%s' "\${gym_hosts[*]:$1:$2}"
-}
-
-# One address of a host that other hosts can use.
-address() {
-	local ip rest
-	while read -r ip rest; do
-		if [[ $ip != 127.* ]]; then
-			printf '%s' "$ip"
-			return
-		fi
-	done < <(getent ahostsv4 "$1")
-	printf '%s' "$1"
-}
 
 # A pause that a signal ends at once.
 pause() {

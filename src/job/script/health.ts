@@ -7,7 +7,7 @@ ask() {
 	local service
 	local -A asking=()
 	for service; do
-		curl --silent --fail --globoff --noproxy '*' --max-time 5 --output /dev/null "\${gym_url[$service]}" &
+		probe "\${gym_host[$service]}" "\${gym_port[$service]}" "\${gym_path[$service]}" &
 		asking[$service]=$!
 	done
 	gym_silent=()
@@ -40,15 +40,15 @@ healthy() {
 /** The table of health checks, and the function that asks. Services on the batch script's node are local to it. */
 export function healthSection(job: Job): string {
 	const checked = job.services.flatMap(({ id, health }) => (health === null ? [] : [{ id, ...health }]));
-	const url = ({ node, port, path }: (typeof checked)[number]) => {
-		const host = node === 0 ? "localhost" : `\${gym_hosts[${node}]}`;
-		return `"http://${host}:${port}"${quote(path)}`;
-	};
+	const host = ({ node }: (typeof checked)[number]) =>
+		node === 0 ? "localhost" : `"\${gym_hosts[${node}]}"`;
 	const table = (entry: (c: (typeof checked)[number]) => string) =>
 		checked.map((c) => `\n\t[${c.id}]=${entry(c)}`).join("") + (checked.length > 0 ? "\n" : "");
-	return `# Health checks: address, and seconds to wait.
+	return `# Health checks: where to ask, and seconds to wait.
 gym_checked=(${checked.map(({ id }) => id).join(" ")})
-declare -A gym_url=(${table(url)})
+declare -A gym_host=(${table(host)})
+declare -A gym_port=(${table(({ port }) => String(port))})
+declare -A gym_path=(${table(({ path }) => quote(path))})
 declare -A gym_patience=(${table(({ timeout }) => String(timeout))})
 
 ${HEALTHY}`;

@@ -22,9 +22,7 @@ function serviceProblem(config: SubmitConfig, at: string, service: ServiceConfig
 
 /** Everything that one benchmark's job would need and that is still missing. */
 export function notYetProblems(config: SubmitConfig, benchmark: string): readonly Problem[] {
-	const [name, compute] = onlyCompute(config);
 	return [
-		...(compute.type === "local" ? [notYet(`compute.${name}`, "local compute")] : []),
 		...[...config.services].flatMap(
 			([key, service]) => serviceProblem(config, `services.${key}`, service) ?? [],
 		),

@@ -37,21 +37,23 @@ describe("turns", () => {
 	test("one job at a time, in the order of submission", async () => {
 		const world = await localWorld(programs);
 		const note = (what: string) => `echo ${what} >>../order\n`;
+		const waiting = ["b", "d", "a", "c", "e"];
 		await world.scheduler.submit(
 			world.submission("run", {
 				first: `${note("first begins")}${WAITS}${note("first ends")}`,
-				second: note("second begins"),
+				...Object.fromEntries(waiting.map((name) => [name, `${note(name)}${note(name)}`])),
 			}),
 		);
 		await pidIn(world, "run/first/pid");
-		expect((await world.queue()).get(`${world.outputPath}/run/second`)).toMatchObject({
+		expect((await world.queue()).get(`${world.outputPath}/run/b`)).toMatchObject({
 			jobId: "2",
 			state: "PENDING",
 			reason: "Resources",
 		});
 		await writeFile(join(world.outputPath, "run/first/go"), "");
-		await world.until("run/second", "COMPLETED");
-		expect(await world.text("run/order")).toBe("first begins\nfirst ends\nsecond begins\n");
+		await world.until("run/e", "COMPLETED");
+		const order = ["first begins", "first ends", ...waiting.flatMap((name) => [name, name])];
+		expect(await world.text("run/order")).toBe(`${order.join("\n")}\n`);
 	});
 
 	test("a killed supervisor is a failed node, what it left is ended, and the next job goes on", async () => {

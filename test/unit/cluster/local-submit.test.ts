@@ -153,20 +153,24 @@ describe("the environment of a job", () => {
 			env: {
 				...process.env,
 				PLAIN: "of the shell",
+				SECRET: "of one step",
 				SLURM_JOB_ID: "77",
 				SLURM_NODEID: "3",
 				NODE_OPTIONS: "--bad",
 			},
 		});
 		const token = `tok${process.pid}en${"x".repeat(100_000)}`;
-		const script = `{ echo "$\{#TOKEN}"; echo "$PLAIN"; echo "$SLURM_JOB_ID"; echo "\${SLURM_NODEID-none}"; echo "$NODE_OPTIONS"; } >seen
+		const script = `{ echo "$\{#TOKEN}"; echo "$PLAIN"; echo "\${SECRET-withheld}"; echo "$SLURM_JOB_ID"; echo "\${SLURM_NODEID-none}"; echo "$NODE_OPTIONS"; } >seen
 until [[ -e go ]]; do sleep 0.05; done
 `;
 		const forward = new Map([["TOKEN", token]]);
-		await world.scheduler.submit(world.submission("run", { alpha: script, beta: script }, { forward }));
+		await world.scheduler.submit(
+			world.submission("run", { alpha: script, beta: script }, { forward, withheld: ["SECRET"] }),
+		);
 		expect((await world.text("run/alpha/seen")).trimEnd().split("\n")).toEqual([
 			String(token.length),
 			"of the shell",
+			"withheld",
 			"1",
 			"none",
 			"--bad",

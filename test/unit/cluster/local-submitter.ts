@@ -45,6 +45,7 @@ export function submissionOf(order: Pick<SubmitterOrder, "outputPath" | "runDir"
 			replaces: [],
 		})),
 		mountSources: [],
+		withheld: [],
 		walltime: null,
 		forward: new Map(),
 	};

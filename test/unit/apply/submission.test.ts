@@ -1,0 +1,20 @@
+import { expect, test } from "vitest";
+import { submissionOf } from "../../../src/apply/submission.ts";
+import { desiredJobs } from "../../../src/plan/desired.ts";
+import { emptyState } from "../../../state/document.ts";
+import { config, map } from "../job/document.ts";
+
+test("jobs do not inherit what host: hands to single steps, unless the document wants it in the job too", () => {
+	const wanted = config({
+		compute: { forward_env: ["FORWARDED"] },
+		service: { env: map({ A: "host:TOKEN", B: "host:FORWARDED", C: "host:READ", D: "host:HOME" }) },
+		driver: { env: map({ A: "host:TOKEN", E: "host:OTHER", F: "runtime:READ", G: "lit:host:X" }) },
+	});
+	const { desired } = desiredJobs(wanted, { stack: "lab", toolVersion: "1.2.3" });
+	const submission = submissionOf(wanted, emptyState("lab"), desired, "/lake/evals/run-1", {
+		toolVersion: "1.2.3",
+		hostEnv: () => "value",
+		forward: new Map([["FORWARDED", "value"]]),
+	});
+	expect(submission.withheld).toEqual(["TOKEN", "OTHER"]);
+});

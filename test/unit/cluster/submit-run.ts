@@ -1,0 +1,71 @@
+/** Runs the submit exchange's script against stand-ins for Slurm's programs, and makes what it is asked. */
+import { readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
+import type { JobRequest, Submission, SubmitOutcome } from "../../../src/cluster/scheduler.ts";
+import { slurmScheduler } from "../../../src/cluster/slurm/scheduler.ts";
+import { noPoints } from "../../../src/points.ts";
+import type { FakeSlurm } from "./fake-slurm.ts";
+
+function job(runDir: string, benchmark: string, more: Partial<JobRequest> = {}): JobRequest {
+	const files = new Map([
+		["job.sh", { text: "#!/bin/bash\nexit 0\n", mode: 0o600 }],
+		["control", { text: "", mode: 0o600 }],
+		[".env", { text: "TOKEN='s3cret'\n", mode: 0o600 }],
+	]);
+	return { benchmark, jobDir: `${runDir}/${benchmark}`, files, knownIds: [], replaces: [], ...more };
+}
+
+/** What a test wants to be different; benchmarks by name, or with more. */
+export interface Wanted extends Partial<Omit<Submission, "jobs">> {
+	readonly jobs?: readonly (string | Partial<JobRequest>)[];
+}
+
+/** One benchmark `gsm8k`, unless told otherwise, below the folder of the stand-ins. */
+export function submission(slurm: FakeSlurm, { jobs = ["gsm8k"], ...more }: Wanted = {}): Submission {
+	const outputPath = more.outputPath ?? join(slurm.folder, "out");
+	const runDir = more.runDir ?? `${outputPath}/gym-job-1`;
+	return {
+		runDir,
+		outputPath,
+		files: new Map([["resolved-config.yaml", { text: "a: 1\n", mode: 0o600 }]]),
+		record: {
+			gymJobId: "gym-job-1",
+			gymVersion: "0.7.0",
+			cluster: "lab",
+			executor: "slurm",
+			hostname: null,
+			metadata: { gymfile_stack: "x" },
+		},
+		mountSources: [],
+		withheld: [],
+		walltime: null,
+		forward: new Map(),
+		...more,
+		jobs: jobs.map((one) =>
+			typeof one === "string" ? job(runDir, one) : job(runDir, one.benchmark ?? "gsm8k", one),
+		),
+	};
+}
+
+/** What the scheduler makes of the exchange. `before` is bash text that the same shell runs first. */
+export function submit(slurm: FakeSlurm, wanted: Wanted = {}, before = ""): Promise<SubmitOutcome> {
+	const run = (_: string, script: string) => slurm.run(script, before);
+	const transport = { label: "here", run, close: async () => {} };
+	return slurmScheduler(transport as never, noPoints).submit(submission(slurm, wanted));
+}
+
+/** Job ids by benchmark. */
+export async function ids(slurm: FakeSlurm, wanted: Wanted = {}): Promise<Record<string, string | null>> {
+	const { jobs } = await submit(slurm, wanted);
+	return Object.fromEntries(jobs.map((one) => [one.benchmark, one.jobId]));
+}
+
+/** The run directory's `gym-job.json`. */
+export async function record(runDir: string) {
+	return JSON.parse(await readFile(join(runDir, "gym-job.json"), "utf8"));
+}
+
+/** Permission bits of a file in octal. */
+export async function mode(path: string): Promise<string> {
+	return ((await stat(path)).mode & 0o777).toString(8);
+}
