@@ -5,8 +5,7 @@
 import { type ClusterRef, emptyState, type RunRecord, type StateDocument } from "../state/document.ts";
 import type { Lease } from "../state/store.ts";
 import { type ApplyEvents, type ApplyResult, applyActions } from "./apply/apply.ts";
-import { cancelled, endReplaced, withCurrent } from "./apply/record.ts";
-import { forwardedValues, liveDirs, mountSources } from "./apply/submission.ts";
+import { forwardedValues, mountSources } from "./apply/submission.ts";
 import { queriesFor, refreshState } from "./chain/refresh.ts";
 import type { Observation } from "./cluster/scheduler.ts";
 import { GymError, type Problem } from "./errors.ts";
@@ -14,7 +13,7 @@ import type { Io, Stack } from "./io.ts";
 import { addressMatcher } from "./plan/address-match.ts";
 import { decide, isLive } from "./plan/decide.ts";
 import { desiredJobs, type PreparedPlan } from "./plan/desired.ts";
-import type { Drift, Plan, PlannedAction } from "./plan/plan.ts";
+import type { Plan, PlannedAction } from "./plan/plan.ts";
 import { checkCluster } from "./plan/preflight.ts";
 import type { SlurmConfig, SubmitConfig } from "./submit/config.ts";
 
@@ -96,12 +95,18 @@ export async function planStack(
 
 	const cluster = clusterOf(stack.config);
 	const before = lease ? await lease.read() : await io.store.read(stack.name);
+	const known = [...stack.config.driver.benchmarks.keys(), ...(before?.benchmarks.keys() ?? [])];
+	checkPatterns(
+		options.choice,
+		stack.name,
+		[...new Set(known)].map((name) => `${stack.name}/${name}`),
+	);
 	const moved = checkMoved(before, cluster);
 	if (moved) throw new GymError("refused", moved);
 
 	let observation: Observation | null = null;
 	let label: string | null = null;
-	let now: { state: StateDocument | null; drift: readonly Drift[] } = { state: before, drift: [] };
+	let now: Pick<Plan, "state" | "drift" | "changed"> = { state: before, drift: [], changed: false };
 	if (options.refresh) {
 		const scheduler = io.scheduler(cluster);
 		label = scheduler.label;
@@ -110,12 +115,6 @@ export async function planStack(
 		if (before) now = refreshState(before, observation);
 	}
 	const user = observation?.user ?? null;
-	const known = [...stack.config.driver.benchmarks.keys(), ...(now.state?.benchmarks.keys() ?? [])];
-	checkPatterns(
-		options.choice,
-		stack.name,
-		[...new Set(known)].map((name) => `${stack.name}/${name}`),
-	);
 	const actions = chosen(
 		decide(desired, now.state, { stack: stack.name, replace: options.choice.replace, user }),
 		options.choice,
@@ -135,6 +134,7 @@ export async function planStack(
 		refreshed: options.refresh,
 		actions,
 		drift: now.drift,
+		changed: now.changed,
 		problems: [...stack.problems, ...problems, ...found],
 		state: now.state,
 		jobs: new Map(desired.map((one) => [one.benchmark, one])),
@@ -185,19 +185,19 @@ export async function applyStack(stack: Stack, io: Io, options: ApplyOptions): P
 	}
 }
 
-/** One look at a stack's runs; takes no lock and writes nothing. */
+/** One look at a stack's runs, from its state alone; takes no lock and writes nothing. */
 export async function statusOf(
-	stack: Stack,
+	stack: string,
 	io: Io,
 	options: { refresh: boolean },
 ): Promise<{ readonly at: number | null; readonly runs: readonly { benchmark: string; run: RunRecord }[] }> {
-	const before = await io.store.read(stack.name);
-	if (!before) return { at: null, runs: [] };
+	const before = await io.store.read(stack);
+	if (!before?.cluster) return { at: null, runs: [] };
 	const queries = queriesFor(before);
 	let at: number | null = null;
 	let state = before;
 	if (options.refresh && queries.length > 0) {
-		const observation = await io.scheduler(before.cluster ?? clusterOf(stack.config)).observe(queries, null);
+		const observation = await io.scheduler(before.cluster).observe(queries, null);
 		at = observation.at;
 		state = refreshState(before, observation).state;
 	}
@@ -205,56 +205,4 @@ export async function statusOf(
 		current ? [{ benchmark, run: current }] : [],
 	);
 	return { at, runs };
-}
-
-export interface CancelOptions {
-	readonly benchmarks: readonly string[];
-	/** Seconds to wait for the lock. */
-	readonly lockTimeout: number;
-	/** Told for each address; `left` when jobs were still listed when we gave up. */
-	readonly cancelled: (address: string, jobIds: readonly string[], left: boolean) => void;
-}
-
-/** Cancels the jobs of some benchmarks, under the lock; what was seen is recorded. */
-export async function cancelRuns(stack: Stack, io: Io, options: CancelOptions): Promise<void> {
-	const lease = await io.store.acquire(stack.name, "cancel", { timeoutSeconds: options.lockTimeout });
-	try {
-		const before = await lease.read();
-		if (!before) return;
-		const scheduler = io.scheduler(before.cluster ?? clusterOf(stack.config));
-		const observation = await scheduler.observe(queriesFor(before), null);
-		let state = refreshState(before, observation).state;
-		const runs = options.benchmarks.flatMap((benchmark) => {
-			const run = state.benchmarks.get(benchmark)?.current;
-			return run ? [{ benchmark, run }] : [];
-		});
-		const others = runs.filter(
-			({ run }) => run.submittedBy !== null && run.submittedBy !== observation.user && isLive(run.status),
-		);
-		if (others.length > 0) {
-			throw new GymError(
-				"refused",
-				others.map(({ benchmark, run }) => ({
-					code: "other-owner",
-					severity: "error" as const,
-					at: "",
-					message: `${stack.name}/${benchmark} belongs to ${run.submittedBy}`,
-					remedy: `ask ${run.submittedBy} to cancel it`,
-				})),
-			);
-		}
-		// A replacement that was cut short leaves an earlier run live: it is cancelled too.
-		const earlier = runs.flatMap(({ benchmark }) => liveDirs(state.benchmarks.get(benchmark)?.history ?? []));
-		const outcome = await scheduler.cancel([...runs.map(({ run }) => run.jobDir), ...earlier]);
-		for (const { benchmark, run } of runs) {
-			const ids = outcome.cancelled.get(run.jobDir) ?? [];
-			const left = outcome.left.includes(run.jobDir);
-			if (!left && isLive(run.status)) state = withCurrent(state, benchmark, cancelled(run, ids, outcome.at));
-			if (!left) state = endReplaced(state, benchmark, outcome.at);
-			options.cancelled(`${stack.name}/${benchmark}`, ids, left);
-		}
-		await lease.write(state, "cancelled");
-	} finally {
-		await lease.release();
-	}
 }

@@ -16,7 +16,7 @@ export function unreadable(
 	const remedy =
 		code === "lock-unreadable"
 			? "make sure that no other gym command is running on this stack, then delete that file"
-			: "nothing was changed. Make it readable, or restore an earlier serial: `gym state history` lists those kept; moving the broken newest one away goes back to the one before";
+			: "nothing was changed. Make it readable, or restore an earlier serial: moving the broken newest file away goes back to the one before";
 	return new GymError(
 		"failure",
 		reasons.map((reason) => ({
@@ -79,7 +79,7 @@ export function locked(stack: string, holder: Holder, ttlSeconds: number, waited
 		severity: "error",
 		at: "",
 		message: `stack ${JSON.stringify(stack)} is locked by ${describe(holder)}`,
-		remedy: `wait for it (\`-lock-timeout=SECONDS\`; beyond ${ttlSeconds} s this takes over from a holder whose heartbeat stands still), or, when that process is surely gone: \`gym state unlock ${holder.id}\``,
+		remedy: `wait for it (\`-lock-timeout=SECONDS\`; beyond ${ttlSeconds} s this takes over from a holder whose heartbeat stands still), or, when that process is surely gone: \`gym state unlock ${stack} ${holder.id}\``,
 	});
 }
 
@@ -95,6 +95,6 @@ export function lockUnknown(stack: string, id: string, holder: Holder | null): G
 		severity: "error",
 		at: "",
 		message: `stack ${JSON.stringify(stack)} is not locked under ${JSON.stringify(id)}: it is ${holder ? `locked by ${describe(holder)}` : "not locked"}`,
-		...(holder ? { remedy: `\`gym state unlock ${holder.id}\` removes that lock` } : {}),
+		...(holder ? { remedy: `\`gym state unlock ${stack} ${holder.id}\` removes that lock` } : {}),
 	});
 }

@@ -64,7 +64,7 @@ export async function applyActions(
 	let now = state;
 	if (work.length === 0) {
 		// What the refresh saw is worth keeping, but only where there is a state to keep it in.
-		if (plan.lineage !== null && plan.drift.length > 0) now = await lease.write(now, "refresh");
+		if (plan.changed) now = await lease.write(now, "refresh");
 		return { submitted: 0, refused: 0, cancelled: 0, runDirs: [], serial: now.serial };
 	}
 	const scheduler = io.scheduler(state.cluster!);

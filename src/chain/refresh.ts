@@ -1,4 +1,5 @@
 /** One look at the cluster → the state as it is now, and what changed since it was written. Pure. */
+import { isDeepStrictEqual } from "node:util";
 import type { AddressRecord, RunRecord, RunStatus, Segment, StateDocument } from "../../state/document.ts";
 import type { Observation, RunFiles, RunQuery } from "../cluster/scheduler.ts";
 import type { AccountingRow } from "../cluster/slurm/accounting.ts";
@@ -42,11 +43,35 @@ function isReadToEnd(run: RunRecord): boolean {
 	return run.segments.every((segment) => segment.endedAt !== null) && run.progress !== null;
 }
 
+/** What a run goes through when all is well. */
+const EXPECTED: readonly RunStatus[] = [
+	"submitting",
+	"held",
+	"pending",
+	"running",
+	"completing",
+	"succeeded",
+];
+
+/** Does the new status need telling? Going on as planned does not. */
+function isDrift(from: RunStatus, to: RunStatus): boolean {
+	return (
+		!(EXPECTED.includes(to) && EXPECTED.indexOf(to) > EXPECTED.indexOf(from) && EXPECTED.includes(from)) &&
+		from !== to
+	);
+}
+
+/** A state after a look. */
+export interface Refreshed {
+	readonly state: StateDocument;
+	/** Changes that nobody planned: failures, cancels, a job that is back. */
+	readonly drift: readonly Drift[];
+	/** Differs the state from what is written? */
+	readonly changed: boolean;
+}
+
 /** The state after a look, with the drift that it shows. Serial, lineage and fence stay as they were. */
-export function refreshState(
-	state: StateDocument,
-	observation: Observation,
-): { readonly state: StateDocument; readonly drift: readonly Drift[] } {
+export function refreshState(state: StateDocument, observation: Observation): Refreshed {
 	const drift: Drift[] = [];
 	const benchmarks = new Map<string, AddressRecord>();
 	for (const [benchmark, { current, history }] of state.benchmarks) {
@@ -55,13 +80,17 @@ export function refreshState(
 			if (!files) return run;
 			const now = refreshRun(run, files, observation);
 			const address = `${state.stack}/${benchmark}`;
-			if (run.status !== now.status)
+			if (isDrift(run.status, now.status))
 				drift.push({ address, from: run.status, to: now.status, message: driftMessage(now) });
 			return now;
 		};
 		benchmarks.set(benchmark, { current: current && look(current), history: history.map(look) });
 	}
-	return { state: { ...state, benchmarks }, drift };
+	return {
+		state: { ...state, benchmarks },
+		drift,
+		changed: !isDeepStrictEqual(benchmarks, state.benchmarks),
+	};
 }
 
 function driftMessage(run: RunRecord): string {

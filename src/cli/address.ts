@@ -1,34 +1,36 @@
 /** Addresses on the command line: `<stack>/<benchmark>`. */
-import type { RunRecord } from "../../state/document.ts";
+import type { ClusterRef, RunRecord } from "../../state/document.ts";
+import type { StateStore } from "../../state/store.ts";
 import { fail } from "../errors.ts";
-import type { Io, Stack } from "../io.ts";
 
 /** A benchmark with its current run. */
 export interface AddressedRun {
-	readonly stack: Stack;
+	readonly stack: string;
 	readonly benchmark: string;
 	readonly address: string;
 	readonly run: RunRecord;
+	readonly cluster: ClusterRef;
 }
 
 /**
- * The current run of an address; the stack may be left out when there is only one.
+ * The current run of an address; the stack may be left out when only one has a state.
  * @throws GymError exit `invalid`, code `address-unknown`
  */
-export async function findRun(address: string, stacks: readonly Stack[], io: Io): Promise<AddressedRun> {
+export async function findRun(address: string, store: StateStore): Promise<AddressedRun> {
 	const slash = address.indexOf("/");
-	const name = slash < 0 ? null : address.slice(0, slash);
 	const benchmark = address.slice(slash + 1);
-	const stack = name === null && stacks.length === 1 ? stacks[0] : stacks.find((one) => one.name === name);
-	const state = stack && (await io.store.read(stack.name));
+	const stacks = await store.stacks();
+	const named = slash < 0 ? stacks : stacks.filter((name) => name === address.slice(0, slash));
+	const [stack] = named;
+	const state = stack !== undefined && named.length === 1 ? await store.read(stack) : null;
 	const run = state?.benchmarks.get(benchmark)?.current;
-	if (!stack || !run) {
+	if (stack === undefined || !run || !state?.cluster) {
 		throw fail(
 			"invalid",
 			"address-unknown",
 			`nothing was submitted under ${address}`,
-			"gym status shows the addresses",
+			"gym state list shows the addresses",
 		);
 	}
-	return { stack, benchmark, address: `${stack.name}/${benchmark}`, run };
+	return { stack, benchmark, address: `${stack}/${benchmark}`, run, cluster: state.cluster };
 }

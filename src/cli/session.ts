@@ -43,8 +43,8 @@ function contextOf(options: Parsed): Record<string, string> {
 	return context;
 }
 
-/** Loads what the command line names. With `-offline` a missing `host:` variable is a note. */
-export async function load(session: Session): Promise<Loaded> {
+/** Loads what the command line names. With `-offline`, or where no value is needed, a missing `host:` variable is a note. */
+export async function load(session: Session, needs: { readonly hostValues: boolean }): Promise<Loaded> {
 	const { options, env } = session;
 	const override = session.args.find((arg) => /^[+~]|=/.test(arg));
 	if (override !== undefined) {
@@ -58,6 +58,9 @@ export async function load(session: Session): Promise<Loaded> {
 	const { loadStacks } = await import("../load/stacks.ts");
 	const yaml = textOption(options, "file");
 	const gymfile = textOption(options, "gymfile");
+	if (yaml !== undefined && gymfile !== undefined) {
+		throw fail("invalid", "bad-flags", "-f and --gymfile name two sources", "give one of them");
+	}
 	const stackName = textOption(options, "stack");
 	return loadStacks({
 		directory: session.directory,
@@ -67,7 +70,7 @@ export async function load(session: Session): Promise<Loaded> {
 		context: contextOf(options),
 		cacheDirectory: cacheDirectory(env),
 		hostEnv: (name) => env[name],
-		missingHost: options.offline === true ? "note" : "error",
+		missingHost: options.offline === true || !needs.hostValues ? "note" : "error",
 	});
 }
 
@@ -76,7 +79,7 @@ export async function loadValid(
 	session: Session,
 	names: readonly string[],
 ): Promise<{ root: string; stacks: readonly Stack[] }> {
-	const loaded = await load(session);
+	const loaded = await load(session, { hostValues: true });
 	const { validStacks } = await import("../load/stacks.ts");
 	return { root: loaded.root, stacks: validStacks(loaded, names) };
 }

@@ -34,7 +34,12 @@ type Exported = App | ((context: Context) => App | Promise<App>);
  */
 export async function loadGymfile(file: string, options: GymfileOptions): Promise<LoadedGymfile> {
 	if (!(await stat(file).catch(() => null))?.isFile()) {
-		throw fail("invalid", "gymfile-missing", `there is no ${file}`, "make one with gym init, or name one");
+		throw fail(
+			"invalid",
+			"gymfile-missing",
+			`there is no ${file}`,
+			"write one (the README has a small one), or name it with --gymfile; -f reads a submit document",
+		);
 	}
 	const jiti = createJiti(file, {
 		fsCache: (await privateFolder(options.cacheDirectory)) ? options.cacheDirectory : false,

@@ -123,6 +123,8 @@ export interface Plan {
 	readonly refreshed: boolean;
 	readonly actions: readonly PlannedAction[];
 	readonly drift: readonly Drift[];
+	/** Did the look at the cluster show anything that the state does not hold yet? */
+	readonly changed: boolean;
 	readonly problems: readonly Problem[];
 	/** The state after the refresh, what apply starts from. */
 	readonly state: StateDocument | null;

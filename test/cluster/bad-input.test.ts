@@ -1,11 +1,11 @@
 /** What people and clusters get wrong: each a clear error with its exit code, and nothing half-done. */
 import { spawn } from "node:child_process";
-import { mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { stringify } from "yaml";
-import { as, clusterInfo, jobs, waitFor } from "../setup/cluster.ts";
+import { as, clusterInfo, jobs, on, waitFor } from "../setup/cluster.ts";
 import { runProgram } from "../setup/slurm-cluster.ts";
 import { CLI, type GymResult, labDocument, type Project, project, startGym } from "./gym.ts";
 import { liveJobs, runDirs } from "./runs.ts";
@@ -137,6 +137,27 @@ describe("the cluster", () => {
 		await one.write({ ...document, driver: { ...document.driver, mounts } });
 		expectError(await one.gym([...APPLY]), 4, "mount-missing", "/nowhere/data set", "/nowhere/more");
 		expect(await world(one)).toEqual(before);
+	});
+
+	it.runIf(clusterInfo().hasNetns)("has no space left under the output path", async () => {
+		const one = await project();
+		endJobs(one);
+		const { uid, gid } = await stat(one.outputPath);
+		const options = `size=12k,uid=${uid},gid=${gid}`;
+		const mounted = await on("login", "mount", "-t", "tmpfs", "-o", options, "tmpfs", one.outputPath);
+		expect(mounted.code, mounted.stderr).toBe(0);
+		const unmount = () => on("login", "umount", one.outputPath);
+		onTestFinished(async () => {
+			await unmount();
+		});
+		await one.write(labDocument({ outputPath: one.outputPath, benchmarks: { first: SLEEP } }));
+		expectError(await one.gym(APPLY), 1, "No space left", "run apply again");
+		expect(await liveJobs(one)).toEqual(new Map());
+		expect((await world(one)).locked).toBe("free");
+		expect((await unmount()).code).toBe(0);
+		const again = await one.gym(APPLY);
+		expect(again.code, again.text).toBe(0);
+		expect((await liveJobs(one)).get("first")).toHaveLength(1);
 	});
 
 	it("refuses one job of three: two are recorded, the rest is for the next apply", async () => {

@@ -1,20 +1,20 @@
 /** `gym cancel`: ends a benchmark's jobs; artifacts, logs and history are kept. */
-import { cancelRuns } from "../../engine.ts";
+import { cancelRuns } from "../../apply/cancel.ts";
 import { EXIT, fail } from "../../errors.ts";
 import { type AddressedRun, findRun } from "../address.ts";
 import { requireConsent } from "../consent.ts";
 import { textOption } from "../options.ts";
 import { withIo } from "../process-io.ts";
-import { loadValid, type Session } from "../session.ts";
+import type { Session } from "../session.ts";
+import { stateRoot } from "../state-stacks.ts";
 import { cancelOutcome } from "../views/apply.ts";
 
 export async function run(session: Session): Promise<number> {
 	requireConsent(session);
-	const { root, stacks } = await loadValid(session, []);
 	const view = session.view();
-	return withIo(session, root, async (io) => {
+	return withIo(session, stateRoot(session), async (io) => {
 		const runs: AddressedRun[] = [];
-		for (const address of session.args) runs.push(await findRun(address, stacks, io));
+		for (const address of session.args) runs.push(await findRun(address, io.store));
 		if (session.options["auto-approve"] !== true) {
 			const names = runs.map((one) => one.address).join(", ");
 			const answer = await session.ask(`Cancel ${names}?  Only "yes" is accepted: `);

@@ -1,12 +1,13 @@
 /** `gym logs`: the log files of a benchmark's jobs, each line named by its source. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { clusterOf, statusOf } from "../../engine.ts";
+import { statusOf } from "../../engine.ts";
 import { EXIT, fail } from "../../errors.ts";
 import { isLive } from "../../plan/decide.ts";
 import { findRun } from "../address.ts";
 import { textOption } from "../options.ts";
 import { withIo } from "../process-io.ts";
-import { loadValid, type Session } from "../session.ts";
+import type { Session } from "../session.ts";
+import { stateRoot } from "../state-stacks.ts";
 import { printable } from "../views/layout.ts";
 
 /** Seconds between two looks with `-follow`. */
@@ -24,14 +25,13 @@ function nothingFrom(source: string, address: string, known: ReadonlySet<string>
 
 export async function run(session: Session): Promise<number> {
 	const { options } = session;
-	const { root, stacks } = await loadValid(session, []);
 	const tail = textOption(options, "tail") ?? "50";
 	if (!/^\d+$/.test(tail))
 		throw fail("invalid", "bad-flags", `--tail ${tail} is not a number of lines`, "e.g. --tail 200");
 	const only = textOption(options, "source");
-	return withIo(session, root, async (io) => {
-		const { stack, benchmark, run: found, address } = await findRun(session.args[0]!, stacks, io);
-		const scheduler = io.scheduler(clusterOf(stack.config));
+	return withIo(session, stateRoot(session), async (io) => {
+		const { stack, benchmark, run: found, address, cluster } = await findRun(session.args[0]!, io.store);
+		const scheduler = io.scheduler(cluster);
 		const offsets = new Map<string, number>();
 		const sources = new Set<string>();
 		let printed = false;

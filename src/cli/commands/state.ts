@@ -2,20 +2,23 @@
 import { serializeState } from "../../../state/schema.ts";
 import { EXIT, fail } from "../../errors.ts";
 import { stateStore } from "../process-io.ts";
-import { load, type Session } from "../session.ts";
+import type { Session } from "../session.ts";
+import { stateRoot } from "../state-stacks.ts";
 
 export async function run(session: Session): Promise<number> {
 	const [action, ...rest] = session.args;
-	const { root } = await load(session);
-	const store = stateStore(session, root);
+	const store = stateStore(session, stateRoot(session));
 	switch (action) {
 		case "list": {
+			const addresses: string[] = [];
 			for (const stack of await store.stacks()) {
 				const state = await store.read(stack);
 				for (const [benchmark, { current }] of state?.benchmarks ?? []) {
-					if (current) session.out(`${stack}/${benchmark}\n`);
+					if (current) addresses.push(`${stack}/${benchmark}`);
 				}
 			}
+			const json = session.options.json === true;
+			session.out(json ? `${JSON.stringify(addresses)}\n` : addresses.map((one) => `${one}\n`).join(""));
 			return EXIT.ok;
 		}
 		case "show": {

@@ -1,14 +1,13 @@
 /** `gym synth`: the submit document that the peer's `gym eval submit` takes. */
-import { mkdir } from "node:fs/promises";
+import { mkdir, rename, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import writeFileAtomic from "write-file-atomic";
 import { EXIT, GymError } from "../../errors.ts";
 import { emitYaml } from "../../submit/emit.ts";
 import { textOption } from "../options.ts";
 import { load, oneStack, type Session } from "../session.ts";
 
 export async function run(session: Session): Promise<number> {
-	const loaded = await load(session);
+	const loaded = await load(session, { hostValues: false });
 	const folder = textOption(session.options, "output");
 	const names = session.args;
 	const chosen =
@@ -25,7 +24,8 @@ export async function run(session: Session): Promise<number> {
 	await mkdir(target, { recursive: true });
 	for (const stack of chosen) {
 		const file = join(target, `${stack.name}.yaml`);
-		await writeFileAtomic(file, emitYaml(stack.raw));
+		await writeFile(`${file}.new`, emitYaml(stack.raw));
+		await rename(`${file}.new`, file);
 		session.out(`${file}\n`);
 	}
 	return EXIT.ok;

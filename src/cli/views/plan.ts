@@ -29,7 +29,7 @@ export function planText(plan: Plan, options: { readonly showJob: ShowJob; reado
 		scriptNoteLines(plan.actions),
 		[
 			...(acting.length > 0 ? footerLines(plan) : []),
-			...plan.problems.flatMap((p) => problemLines(p, paint)),
+			...plan.problems.filter((p) => p.severity !== "error").flatMap((p) => problemLines(p, paint)),
 		],
 	];
 	return `${blocks

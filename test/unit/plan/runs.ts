@@ -98,6 +98,7 @@ export function makePlan(
 		refreshed: true,
 		actions: decide(desired, state, { stack: "math", replace: [], user: "alice" }),
 		drift: [],
+		changed: false,
 		problems: [],
 		state,
 		...more,

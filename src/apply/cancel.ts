@@ -1,0 +1,59 @@
+/** Cancels the jobs of some benchmarks, whatever the gymfile says by now: the state knows where they are. */
+import { queriesFor, refreshState } from "../chain/refresh.ts";
+import { GymError } from "../errors.ts";
+import type { Io } from "../io.ts";
+import { isLive } from "../plan/decide.ts";
+import { cancelled, endReplaced, withCurrent } from "./record.ts";
+import { liveDirs } from "./submission.ts";
+
+export interface CancelOptions {
+	readonly benchmarks: readonly string[];
+	/** Seconds to wait for the lock. */
+	readonly lockTimeout: number;
+	/** Told for each address; `left` when jobs were still listed when we gave up. */
+	readonly cancelled: (address: string, jobIds: readonly string[], left: boolean) => void;
+}
+
+/** Cancels the jobs of some benchmarks, under the lock; what was seen is recorded. */
+export async function cancelRuns(stack: string, io: Io, options: CancelOptions): Promise<void> {
+	const lease = await io.store.acquire(stack, "cancel", { timeoutSeconds: options.lockTimeout });
+	try {
+		const before = await lease.read();
+		if (!before?.cluster) return;
+		const scheduler = io.scheduler(before.cluster);
+		const observation = await scheduler.observe(queriesFor(before), null);
+		let state = refreshState(before, observation).state;
+		const runs = options.benchmarks.flatMap((benchmark) => {
+			const run = state.benchmarks.get(benchmark)?.current;
+			return run ? [{ benchmark, run }] : [];
+		});
+		const others = runs.filter(
+			({ run }) => run.submittedBy !== null && run.submittedBy !== observation.user && isLive(run.status),
+		);
+		if (others.length > 0) {
+			throw new GymError(
+				"refused",
+				others.map(({ benchmark, run }) => ({
+					code: "other-owner",
+					severity: "error" as const,
+					at: "",
+					message: `${stack}/${benchmark} belongs to ${run.submittedBy}`,
+					remedy: `ask ${run.submittedBy} to cancel it`,
+				})),
+			);
+		}
+		// A replacement that was cut short leaves an earlier run live: it is cancelled too.
+		const earlier = runs.flatMap(({ benchmark }) => liveDirs(state.benchmarks.get(benchmark)?.history ?? []));
+		const outcome = await scheduler.cancel([...runs.map(({ run }) => run.jobDir), ...earlier]);
+		for (const { benchmark, run } of runs) {
+			const ids = outcome.cancelled.get(run.jobDir) ?? [];
+			const left = outcome.left.includes(run.jobDir);
+			if (!left && isLive(run.status)) state = withCurrent(state, benchmark, cancelled(run, ids, outcome.at));
+			if (!left) state = endReplaced(state, benchmark, outcome.at);
+			options.cancelled(`${stack}/${benchmark}`, ids, left);
+		}
+		await lease.write(state, "cancelled");
+	} finally {
+		await lease.release();
+	}
+}
