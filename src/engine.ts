@@ -2,6 +2,7 @@
  * The programmatic API: plan, apply, status, cancel and logs of one stack. Everything that reaches outside comes
  * in as `Io`; the command line is a thin layer over this.
  */
+import { resolve } from "node:path";
 import { type ClusterRef, emptyState, type RunRecord, type StateDocument } from "../state/document.ts";
 import type { Lease } from "../state/store.ts";
 import { type ApplyEvents, type ApplyResult, applyActions } from "./apply/apply.ts";
@@ -15,7 +16,7 @@ import { decide, isLive } from "./plan/decide.ts";
 import { desiredJobs, type PreparedPlan } from "./plan/desired.ts";
 import type { Plan, PlannedAction } from "./plan/plan.ts";
 import { checkCluster } from "./plan/preflight.ts";
-import type { SlurmConfig, SubmitConfig } from "./submit/config.ts";
+import { onlyCompute } from "./submit/nodes.ts";
 
 export interface PlanOptions {
 	/** Look at the cluster (default). False with `-refresh=false`. */
@@ -34,16 +35,20 @@ export interface Choice {
 	readonly exclude: readonly string[];
 }
 
-/** Where a validated document's jobs run. */
-export function clusterOf(config: SubmitConfig): ClusterRef {
-	const [name, compute] = [...config.compute][0]!;
-	return { name, hostname: (compute as SlurmConfig).hostname ?? null, outputPath: config.job.output_path };
+/** Where the jobs of a stack run. */
+export function clusterOf({ config, root }: Stack): ClusterRef {
+	const [name, compute] = onlyCompute(config);
+	const { type } = compute;
+	const { output_path } = config.job;
+	if (compute.type === "local") return { type, name, hostname: null, outputPath: resolve(root, output_path) };
+	return { type, name, hostname: compute.hostname, outputPath: output_path };
 }
 
 /** A state may know live runs on another cluster than the document names: those must be looked after there. */
 function checkMoved(state: StateDocument | null, cluster: ClusterRef): Problem | null {
 	const live = [...(state?.benchmarks ?? [])].filter(([, { current }]) => current && isLive(current.status));
-	if (!state?.cluster || state.cluster.hostname === cluster.hostname || live.length === 0) return null;
+	const same = state?.cluster?.type === cluster.type && state.cluster.hostname === cluster.hostname;
+	if (!state?.cluster || same || live.length === 0) return null;
 	return {
 		code: "cluster-changed",
 		severity: "error",
@@ -93,7 +98,7 @@ export async function planStack(
 	const errors = problems.filter((problem) => problem.severity === "error");
 	if (errors.length > 0) throw new GymError("refused", [...errors, ...stack.problems]);
 
-	const cluster = clusterOf(stack.config);
+	const cluster = clusterOf(stack);
 	const before = lease ? await lease.read() : await io.store.read(stack.name);
 	const known = [...stack.config.driver.benchmarks.keys(), ...(before?.benchmarks.keys() ?? [])];
 	checkPatterns(
@@ -178,7 +183,7 @@ export async function applyStack(stack: Stack, io: Io, options: ApplyOptions): P
 				message: "not applied; nothing was changed",
 			});
 		}
-		const state = { ...(plan.state ?? emptyState(stack.name)), cluster: clusterOf(stack.config) };
+		const state = { ...(plan.state ?? emptyState(stack.name)), cluster: clusterOf(stack) };
 		return await applyActions(stack, plan, state, { io, lease, forward, events: options.events });
 	} finally {
 		await lease.release();

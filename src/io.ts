@@ -14,6 +14,8 @@ export interface Lifecycle {
 /** A validated stack, from either front end. */
 export interface Stack {
 	readonly name: string;
+	/** Absolute folder of the gymfile or submit document: a local compute's output path may be relative to it. */
+	readonly root: string;
 	readonly config: SubmitConfig;
 	readonly sources: SourceMap;
 	/** What the engine may do to a benchmark; not part of the submit document. A submit YAML cannot say any of it. */

@@ -84,6 +84,8 @@ export interface AddressRecord {
 
 /** Where a run's cluster is, so that runs no longer in the gymfile can still be seen and cancelled. */
 export interface ClusterRef {
+	/** Slurm, or processes on the machine that applied. */
+	readonly type: "slurm" | "local";
 	/** Key of the compute entry. */
 	readonly name: string;
 	/** `compute.hostname`; null is this machine. */

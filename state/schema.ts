@@ -71,7 +71,14 @@ export const stateSchema = z.strictObject({
 	serial: z.int().min(1),
 	writer: text,
 	stack: text,
-	cluster: z.strictObject({ name: text, hostname: text.nullable(), outputPath: text }).nullable(),
+	cluster: z
+		.strictObject({
+			type: z.enum(["slurm", "local"]),
+			name: text,
+			hostname: text.nullable(),
+			outputPath: text,
+		})
+		.nullable(),
 	fence: count,
 	benchmarks: mapping(address),
 });

@@ -8,7 +8,7 @@ import { secretsFile } from "../job/secrets.ts";
 import { isLive } from "../plan/decide.ts";
 import type { DesiredJob } from "../plan/desired.ts";
 import { writeDocument } from "../plan/document-text.ts";
-import type { ComputeConfig, SlurmConfig, SubmitConfig } from "../submit/config.ts";
+import type { ComputeConfig, SubmitConfig } from "../submit/config.ts";
 import { parseDuration } from "../submit/duration.ts";
 import { emitYaml, toPlain } from "../submit/emit.ts";
 
@@ -86,8 +86,9 @@ function withheldVariables(config: SubmitConfig, desired: readonly DesiredJob[])
 	return [...new Set(named("host"))].filter((name) => !wanted.has(name) && !SESSION.test(name));
 }
 
-/** Bind-mount sources of all services and the driver, each once. */
+/** Bind-mount sources of all services and the driver, each once; a local compute has no containers to mount into. */
 export function mountSources(config: SubmitConfig): readonly string[] {
+	if ([...config.compute.values()][0]?.type === "local") return [];
 	const mounts = [...config.services.values(), config.driver].flatMap((step) => step.mounts);
 	return [...new Set(mounts.map((mount) => mount.split(":")[0]!))];
 }
@@ -110,14 +111,14 @@ export function submissionOf(
 	const runId = runDir.slice(runDir.lastIndexOf("/") + 1);
 	return {
 		runDir,
-		outputPath: config.job.output_path,
+		outputPath: state.cluster!.outputPath,
 		files: new Map([["resolved-config.yaml", { text: emitYaml(toPlain(config)), mode: 0o644 }]]),
 		record: {
 			gymJobId: runId,
 			gymVersion: GYM_VERSION,
 			cluster: name,
 			executor: compute.type,
-			hostname: (compute as SlurmConfig).hostname,
+			hostname: state.cluster!.hostname,
 			metadata: {
 				gymfile_stack: state.stack,
 				gymfile_lineage: state.lineage,

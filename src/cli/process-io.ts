@@ -1,14 +1,17 @@
 /** The engine's `Io` of a real process. */
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { thisHost } from "../../state/backends/host.ts";
 import { localStore } from "../../state/backends/local.ts";
 import type { ClusterRef } from "../../state/document.ts";
 import type { StateStore } from "../../state/store.ts";
+import { localScheduler } from "../cluster/local/scheduler.ts";
 import type { Scheduler } from "../cluster/scheduler.ts";
 import { slurmScheduler } from "../cluster/slurm/scheduler.ts";
 import { connect } from "../cluster/transport/connect.ts";
 import type { Io } from "../io.ts";
+import type { Points } from "../points.ts";
 import { VERSION } from "../version.ts";
 import { processPoints } from "./points.ts";
 import type { Session } from "./session.ts";
@@ -25,6 +28,35 @@ export function stateStore(session: Session, root: string): StateStore {
 	return localStore({ directory: join(root, ".gym"), writer: VERSION, host: thisHost(), points });
 }
 
+function overTransport(session: Session, { hostname }: ClusterRef, points: Points): Scheduler {
+	const transport = connect(hostname, {
+		env: session.env,
+		points,
+		sshArgs: sshArguments(session.env),
+		nonce: () => randomBytes(16).toString("hex"),
+		terminal: session.interactive ? (words) => session.err(words) : null,
+	});
+	return slurmScheduler(transport, points);
+}
+
+/** The supervisor lies beside this program's entry, whichever chunk this code is in. */
+function supervisorPath(): string {
+	const here = fileURLToPath(import.meta.url);
+	return join(here.slice(0, here.lastIndexOf("/dist/")), "dist", "supervisor.js");
+}
+
+function onThisMachine(session: Session, { outputPath }: ClusterRef, points: Points): Scheduler {
+	const { env } = session;
+	return localScheduler({
+		outputPath,
+		host: thisHost(),
+		points,
+		env,
+		supervisor: supervisorPath(),
+		now: () => new Date(),
+	});
+}
+
 /**
  * Runs `work` with the real thing: state in `<root>/.gym`, one connection for each cluster, all closed at the end.
  */
@@ -34,23 +66,22 @@ export async function withIo<Result>(
 	work: (io: Io) => Promise<Result>,
 ): Promise<Result> {
 	const points = processPoints(session.env);
-	const schedulers = new Map<string | null, Scheduler>();
+	const schedulers = new Map<string, Scheduler>();
 	const io: Io = {
 		store: stateStore(session, root),
-		scheduler(cluster: ClusterRef) {
-			const known = schedulers.get(cluster.hostname);
+		scheduler(cluster) {
+			const key = JSON.stringify([
+				cluster.type,
+				cluster.hostname,
+				cluster.type === "local" ? cluster.outputPath : "",
+			]);
+			const known = schedulers.get(key);
 			if (known) return known;
-			const made = slurmScheduler(
-				connect(cluster.hostname, {
-					env: session.env,
-					points,
-					sshArgs: sshArguments(session.env),
-					nonce: () => randomBytes(16).toString("hex"),
-					terminal: session.interactive ? (words) => session.err(words) : null,
-				}),
-				points,
-			);
-			schedulers.set(cluster.hostname, made);
+			const made =
+				cluster.type === "local"
+					? onThisMachine(session, cluster, points)
+					: overTransport(session, cluster, points);
+			schedulers.set(key, made);
 			return made;
 		},
 		hostEnv: (name) => session.env[name],

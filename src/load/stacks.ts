@@ -60,6 +60,7 @@ function shownProblem(directory: string, problem: Problem): Problem {
 
 function finish(
 	name: string,
+	root: string,
 	raw: ReadonlyMap<string, Value>,
 	written: SourceMap,
 	before: readonly Problem[],
@@ -80,7 +81,7 @@ function finish(
 		raw,
 		sources,
 		problems,
-		stack: valid ? { name, config, sources, lifecycle, problems } : null,
+		stack: valid ? { name, root, config, sources, lifecycle, problems } : null,
 	};
 }
 
@@ -103,7 +104,10 @@ export async function loadStacks(request: StackRequest): Promise<Loaded> {
 		const name = request.stackName ?? basename(file).replace(/\.ya?ml$/i, "");
 		const { loadSubmitYaml } = await import("./submit-yaml.ts");
 		const { raw, sources, problems } = loadSubmitYaml(text, request.yaml);
-		return { root: dirname(file), stacks: [finish(name, raw, sources, problems, new Map(), request)] };
+		return {
+			root: dirname(file),
+			stacks: [finish(name, dirname(file), raw, sources, problems, new Map(), request)],
+		};
 	}
 	const file = resolve(request.directory, request.gymfile ?? "gymfile.ts");
 	const [{ loadGymfile }, { synthApp }] = await Promise.all([
@@ -116,7 +120,7 @@ export async function loadStacks(request: StackRequest): Promise<Loaded> {
 		throw new GymError(error.exit, problems, { cause: error.cause });
 	});
 	const stacks = synthApp(app).map(({ stack, raw, sources, problems, settings }) =>
-		finish(stack, raw, sources, problems, settings.benchmarks, request),
+		finish(stack, dirname(file), raw, sources, problems, settings.benchmarks, request),
 	);
 	return { root: dirname(file), stacks };
 }

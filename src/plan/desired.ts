@@ -28,12 +28,14 @@ function chainCap({ resumable }: BenchmarkConfig): number | null | undefined {
 function sizeOf(config: SubmitConfig, benchmark: BenchmarkConfig): JobSize {
 	const [compute] = config.compute.values();
 	const cap = chainCap(benchmark);
-	if (compute?.type !== "slurm") return { nodes: 1, gpusPerNode: null, walltime: null, partition: null };
+	if (!compute) throw new Error("a validated document has a compute entry");
+	const walltime = limitSeconds(compute.walltime);
+	if (compute.type === "local") return { nodes: 1, gpusPerNode: null, walltime, partition: null };
 	const pools = [...compute.node_pools.values()];
 	return {
 		nodes: pools.length ? pools.reduce((sum, pool) => sum + pool.nodes, 0) : 1,
 		gpusPerNode: pools[0]?.gpus_per_node ?? null,
-		walltime: limitSeconds(compute.walltime),
+		walltime,
 		partition: pools[0]?.partition ?? null,
 		...(cap === undefined ? {} : { chainCap: cap }),
 	};

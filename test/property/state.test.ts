@@ -71,7 +71,14 @@ const state: fc.Arbitrary<StateDocument> = fc.record({
 	serial: fc.integer({ min: 1 }),
 	writer: word,
 	stack: word,
-	cluster: orNull(fc.record({ name: word, hostname: orNull(word), outputPath: word })),
+	cluster: orNull(
+		fc.record({
+			type: fc.constantFrom("slurm", "local"),
+			name: word,
+			hostname: orNull(word),
+			outputPath: word,
+		}),
+	),
 	fence: count,
 	benchmarks: fc.array(fc.tuple(word, address), { maxLength: 4 }).map((entries) => new Map(entries)),
 });

@@ -2,7 +2,6 @@
 import { applyStack } from "../../engine.ts";
 import { EXIT } from "../../errors.ts";
 import type { Stack } from "../../io.ts";
-import type { SlurmConfig } from "../../submit/config.ts";
 import { requireConsent } from "../consent.ts";
 import { forEachStack } from "../each-stack.ts";
 import { choiceOf, textOption } from "../options.ts";
@@ -10,9 +9,9 @@ import { withIo } from "../process-io.ts";
 import { loadValid, type Session } from "../session.ts";
 import { type ApplyOutcome, cancelOutcome, questionText, submitOutcome } from "../views/apply.ts";
 
-function account(stack: Stack): string {
+function account(stack: Stack): string | null {
 	const [compute] = stack.config.compute.values();
-	return (compute as SlurmConfig).account;
+	return compute?.type === "slurm" ? compute.account : null;
 }
 
 export async function run(session: Session): Promise<number> {

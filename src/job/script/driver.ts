@@ -21,8 +21,9 @@ const RUN = `until ordered run; do
 	if ordered stop; then exit 85; fi
 	sleep 1
 done
-program &
+start_program
 gym_program=$! gym_told=""
+trap stop_program TERM
 while kill -0 "$gym_program" 2>/dev/null; do
 	if [[ ! $gym_told ]] && ordered stop; then
 		gym_told=1
@@ -88,11 +89,16 @@ function programLines(program: Program): string {
 	exec gym eval run \\
 		${words}
 }
+start_program() { program & }
 stop_program() { kill -TERM "$gym_program"; }`;
 	}
 	return `program() { exec bash "$gym_bench/${COMMAND_FILE}"; }
 # A process group of its own, so that all of the command's programs hear of the end.
-set -m
+start_program() {
+	set -m
+	program &
+	set +m
+}
 stop_program() { kill -TERM -- "-$gym_program"; }`;
 }
 

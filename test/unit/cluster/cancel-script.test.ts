@@ -75,7 +75,7 @@ test("a successor that shows up late is cancelled too: two listings in a row mus
 test("an unanswered look is not an empty one", async () => {
 	await slurm.on(
 		"squeue",
-		`((count != 2)) || exit 1; ((count != 3)) || echo '2|RUNNING|None|${USER}|${dir}' >>"$FAKE/queue"`,
+		`((count != 2)) || exit 1; ((count != 4)) || echo '2|RUNNING|None|${USER}|${dir}' >>"$FAKE/queue"`,
 	);
 	expect((await cancel()).cancelled.get(dir)).toEqual(["2"]);
 });

@@ -86,7 +86,7 @@ export function storeContract(name: string, place: () => Promise<OpenStore>): vo
 			for (const pid of [2, 3]) {
 				const error = await problemOf(() => client(pid).acquire("s", "plan", now), "locked", "state-locked");
 				expect(error.problems[0]!.message).toMatch(/alice on login7 \(apply, pid 1, lock .*, heartbeat 0\)/);
-				expect(error.problems[0]!.remedy).toContain(`gym state unlock ${lease.holder.id}`);
+				expect(error.problems[0]!.remedy).toContain(`gym state unlock s ${lease.holder.id}`);
 			}
 			expect(await lease.write(firstState("s"), "intent")).toMatchObject({ serial: 1 });
 		});

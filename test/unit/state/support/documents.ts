@@ -44,7 +44,7 @@ export function sampleState(stack: string): StateDocument {
 		lineage: "lineage-1",
 		serial: 1,
 		writer: "0.1.0",
-		cluster: { name: "slurm", hostname: "login1", outputPath: "/lustre/evals" },
+		cluster: { type: "slurm", name: "slurm", hostname: "login1", outputPath: "/lustre/evals" },
 		benchmarks: new Map([["math", math]]),
 	};
 }
