@@ -3,17 +3,7 @@
  * `gym plan`, `gym apply`. The same stack on Slurm: `gym plan -offline -c cluster=slurm`.
  */
 import { fileURLToPath } from "node:url";
-import {
-	App,
-	Benchmark,
-	Driver,
-	EvalStack,
-	LocalCompute,
-	lit,
-	Otel,
-	SlurmCompute,
-	VllmService,
-} from "gymfile";
+import { App, Benchmark, Driver, EvalStack, LocalCompute, Otel, SlurmCompute, VllmService } from "gymfile";
 
 const app = new App();
 const slurm = app.node.tryGetContext("cluster") === "slurm";
@@ -29,17 +19,15 @@ if (slurm) {
 		nodePools: { gpu: { partition: "batch", gpusPerNode: 1 } },
 	});
 } else {
-	// The demo's own `vllm` comes first on PATH.
-	new LocalCompute(stack, "here", {
-		walltime: "00:10:00",
-		env: { PATH: lit(`${demo}/bin:${process.env.PATH}`) },
-	});
+	new LocalCompute(stack, "here", { walltime: "00:10:00" });
 }
 
 const policy = new VllmService(stack, "policy", {
 	...(slurm && { container: "vllm/vllm-openai:v0.11.0" }),
 	model: "acme/adder-1b",
 	port: 8765,
+	// The demo's own `vllm` comes first on PATH.
+	...(!slurm && { preCommand: `export PATH=${demo}/bin:$PATH` }),
 });
 new Driver(stack, "driver", { policyModel: policy });
 new Otel(stack, "otel", { enabled: false });

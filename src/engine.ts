@@ -3,18 +3,27 @@
  * in as `Io`; the command line is a thin layer over this.
  */
 import { resolve } from "node:path";
-import { type ClusterRef, emptyState, type RunRecord, type StateDocument } from "../state/document.ts";
+import {
+	type AddressRecord,
+	type ClusterRef,
+	emptyState,
+	isLive,
+	type RunRecord,
+	type StateDocument,
+} from "../state/document.ts";
 import type { Lease } from "../state/store.ts";
-import { type ApplyEvents, type ApplyResult, applyActions } from "./apply/apply.ts";
+import { ACTING, type ApplyEvents, type ApplyResult, applyActions } from "./apply/apply.ts";
 import { forwardedValues, mountSources } from "./apply/submission.ts";
 import { queriesFor, refreshState } from "./chain/refresh.ts";
 import type { Observation } from "./cluster/scheduler.ts";
 import { GymError, type Problem } from "./errors.ts";
 import type { Io, Stack } from "./io.ts";
+import { readResolvedConfig } from "./load/resolved-config.ts";
 import { addressMatcher } from "./plan/address-match.ts";
-import { decide, isLive } from "./plan/decide.ts";
+import { type Adoption, chooseRun, foundRuns } from "./plan/adopt.ts";
+import { decide } from "./plan/decide.ts";
 import { desiredJobs, type PreparedPlan } from "./plan/desired.ts";
-import type { Plan, PlannedAction } from "./plan/plan.ts";
+import type { Desired, Plan, PlannedAction } from "./plan/plan.ts";
 import { checkCluster } from "./plan/preflight.ts";
 import { onlyCompute } from "./submit/nodes.ts";
 
@@ -82,6 +91,40 @@ function chosen(actions: readonly PlannedAction[], { target, exclude }: Choice):
 	return actions.filter(({ address }) => (target.length === 0 || isTarget(address)) && !isExcluded(address));
 }
 
+/**
+ * Runs of this stack and user for addresses that the state does not know: it may be lost, or another machine may
+ * have submitted. Two more exchanges, and only when there is such an address.
+ */
+async function findRuns(
+	stack: Stack,
+	desired: readonly Desired[],
+	state: StateDocument | null,
+	io: Io,
+	user: string,
+): Promise<ReadonlyMap<string, Adoption>> {
+	const unknown = desired.filter((one) => !state?.benchmarks.has(one.benchmark));
+	if (unknown.length === 0) return new Map();
+	const cluster = clusterOf(stack);
+	const scheduler = io.scheduler(cluster);
+	const submissions = await scheduler.find(stack.name, cluster.outputPath);
+	const records = unknown.flatMap((one): [string, AddressRecord][] => {
+		const [current, ...history] = foundRuns(one, submissions, user, readResolvedConfig);
+		return current ? [[one.benchmark, { current, history }]] : [];
+	});
+	if (records.length === 0) return new Map();
+	const asRecorded = { ...emptyState(stack.name), benchmarks: new Map(records) };
+	const observation = await scheduler.observe(queriesFor(asRecorded), null);
+	const { benchmarks } = refreshState(asRecorded, observation).state;
+	return new Map(
+		unknown.flatMap(({ benchmark, fingerprint }): [string, Adoption][] => {
+			const record = benchmarks.get(benchmark);
+			return record?.current
+				? [[benchmark, chooseRun([record.current, ...record.history], fingerprint)]]
+				: [];
+		}),
+	);
+}
+
 /** Plans one stack. Takes no lock and changes nothing, unless `lease` is given: then it reads under that lock. */
 export async function planStack(
 	stack: Stack,
@@ -120,12 +163,13 @@ export async function planStack(
 		if (before) now = refreshState(before, observation);
 	}
 	const user = observation?.user ?? null;
+	const found = observation ? await findRuns(stack, desired, now.state, io, observation.user) : new Map();
 	const actions = chosen(
-		decide(desired, now.state, { stack: stack.name, replace: options.choice.replace, user }),
+		decide(desired, now.state, { stack: stack.name, replace: options.choice.replace, found, user }),
 		options.choice,
 	);
 	const submits = actions.some((action) => action.kind === "submit" || action.kind === "resubmit");
-	const found =
+	const met =
 		observation?.preflight && submits
 			? checkCluster(observation.preflight, stack.config, label!, stack.sources)
 			: [];
@@ -140,9 +184,10 @@ export async function planStack(
 		actions,
 		drift: now.drift,
 		changed: now.changed,
-		problems: [...stack.problems, ...problems, ...found],
+		problems: [...stack.problems, ...problems, ...met],
 		state: now.state,
 		jobs: new Map(desired.map((one) => [one.benchmark, one])),
+		found,
 	};
 }
 
@@ -172,7 +217,7 @@ export async function applyStack(stack: Stack, io: Io, options: ApplyOptions): P
 		if (lease.tookOver) options.events.tookOver(lease.tookOver);
 		const plan = await planStack(stack, io, { refresh: true, choice: options.choice }, lease);
 		const blocked = blocking(plan);
-		const work = plan.actions.filter((action) => ["submit", "resubmit", "cancel"].includes(action.kind));
+		const work = plan.actions.filter(({ kind }) => ACTING.has(kind));
 		const proceed = await options.confirm(plan);
 		if (blocked.length > 0) throw new GymError("refused", blocked);
 		if (work.length > 0 && !proceed) {

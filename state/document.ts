@@ -20,6 +20,13 @@ export type RunStatus =
 	| "refused" /* sbatch refused it: no job exists */
 	| "unknown";
 
+const LIVE: ReadonlySet<RunStatus> = new Set(["submitting", "held", "pending", "running", "completing"]);
+
+/** May a run with this status still have a job? `submitting` may: its outcome is not known. */
+export function isLive(status: RunStatus): boolean {
+	return LIVE.has(status);
+}
+
 /** One Slurm job of a chain. Its identity is cluster + id + submit time: ids are reused. */
 export interface Segment {
 	readonly cluster: string | null;

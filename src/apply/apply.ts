@@ -10,7 +10,7 @@ import type { JobOutcome, Scheduler, SubmitOutcome } from "../cluster/scheduler.
 import { fail, GymError } from "../errors.ts";
 import type { Io, Stack } from "../io.ts";
 import type { DesiredJob, PreparedPlan } from "../plan/desired.ts";
-import type { PlannedAction } from "../plan/plan.ts";
+import type { ActionKind, PlannedAction } from "../plan/plan.ts";
 import { backToReplaced, cancelled, endReplaced, submitted, withCurrent } from "./record.ts";
 import { type HostEnv, intentOf, liveDirs, newRunId, submissionOf } from "./submission.ts";
 
@@ -20,6 +20,8 @@ export interface ApplyEvents {
 	tookOver(holder: Holder): void;
 	/** A job was accepted or refused. */
 	outcome(address: string, outcome: JobOutcome): void;
+	/** A run that was found on the cluster is the address's current one now. */
+	adopted(address: string, run: RunRecord): void;
 	/** Jobs of an address were cancelled; `left` when some were still listed when we gave up. */
 	cancelled(address: string, jobIds: readonly string[], left: boolean): void;
 }
@@ -29,6 +31,7 @@ export interface ApplyResult {
 	readonly submitted: number;
 	readonly refused: number;
 	readonly cancelled: number;
+	readonly adopted: number;
 	readonly runDirs: readonly string[];
 	readonly serial: number;
 }
@@ -52,6 +55,20 @@ function checkInterrupt(io: Io): void {
 	}
 }
 
+/** Actions that change something. */
+export const ACTING: ReadonlySet<ActionKind> = new Set(["submit", "resubmit", "cancel", "adopt"]);
+
+/** The state with the runs that were found: adopted ones are current, others go into the history. */
+function adopt(actions: readonly PlannedAction[], plan: PreparedPlan, state: StateDocument): StateDocument {
+	const targeted = new Set(plan.actions.map((action) => action.benchmark));
+	const adopted = new Set(actions.map((action) => action.benchmark));
+	return [...plan.found].reduce((now, [benchmark, { current, history }]) => {
+		if (!targeted.has(benchmark)) return now;
+		const record = { current: adopted.has(benchmark) ? current : null, history };
+		return { ...now, benchmarks: new Map([...now.benchmarks, [benchmark, record]]) };
+	}, state);
+}
+
 /** Carries out `plan`, starting from `state` (already refreshed). */
 export async function applyActions(
 	stack: Stack,
@@ -59,13 +76,27 @@ export async function applyActions(
 	state: StateDocument,
 	context: ApplyContext,
 ): Promise<ApplyResult> {
-	const { io, lease } = context;
-	const work = plan.actions.filter((action) => ["submit", "resubmit", "cancel"].includes(action.kind));
+	const { io, lease, events } = context;
+	const work = plan.actions.filter(({ kind }) => ACTING.has(kind));
 	let now = state;
 	if (work.length === 0) {
 		// What the refresh saw is worth keeping, but only where there is a state to keep it in.
 		if (plan.changed) now = await lease.write(now, "refresh");
-		return { submitted: 0, refused: 0, cancelled: 0, runDirs: [], serial: now.serial };
+		return { submitted: 0, refused: 0, cancelled: 0, adopted: 0, runDirs: [], serial: now.serial };
+	}
+	const adopted = work.filter((action) => action.kind === "adopt");
+	now = adopt(adopted, plan, now);
+	for (const action of adopted) events.adopted(action.address, action.run!);
+	if (adopted.length === work.length) {
+		now = await lease.write(now, "adopted");
+		return {
+			submitted: 0,
+			refused: 0,
+			cancelled: 0,
+			adopted: adopted.length,
+			runDirs: [],
+			serial: now.serial,
+		};
 	}
 	const scheduler = io.scheduler(state.cluster!);
 	const toCancel = work.filter((action) => action.kind === "cancel");
@@ -89,7 +120,13 @@ export async function applyActions(
 		total.submitted += outcome.submitted;
 		total.refused += outcome.refused;
 	}
-	return { ...total, cancelled: toCancel.length, runDirs: [...groups.keys()], serial: now.serial };
+	return {
+		...total,
+		cancelled: toCancel.length,
+		adopted: adopted.length,
+		runDirs: [...groups.keys()],
+		serial: now.serial,
+	};
 }
 
 async function cancelRemoved(
@@ -127,7 +164,7 @@ function groupByRunDir(
 	const groups = new Map<string, DesiredJob[]>();
 	const fresh = `${state.cluster!.outputPath.replace(/\/+$/, "")}/${newRunId(io.now(), io.randomHex(3))}`;
 	for (const action of work) {
-		if (action.kind === "cancel") continue;
+		if (action.kind !== "submit" && action.kind !== "resubmit") continue;
 		const runDir = action.reason === "unfinished-submission" ? action.run!.runDir : fresh;
 		groups.set(runDir, [...(groups.get(runDir) ?? []), plan.jobs.get(action.benchmark)!]);
 	}

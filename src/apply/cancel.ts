@@ -1,8 +1,9 @@
 /** Cancels the jobs of some benchmarks, whatever the gymfile says by now: the state knows where they are. */
+
+import { isLive } from "../../state/document.ts";
 import { queriesFor, refreshState } from "../chain/refresh.ts";
 import { GymError } from "../errors.ts";
 import type { Io } from "../io.ts";
-import { isLive } from "../plan/decide.ts";
 import { cancelled, endReplaced, withCurrent } from "./record.ts";
 import { liveDirs } from "./submission.ts";
 

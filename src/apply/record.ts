@@ -1,8 +1,8 @@
 /** How the state changes by what apply does. Pure. */
 import type { AddressRecord, RunRecord, Segment, StateDocument } from "../../state/document.ts";
+import { isLive } from "../../state/document.ts";
 import type { JobOutcome } from "../cluster/scheduler.ts";
 import { slurmState } from "../cluster/slurm/states.ts";
-import { isLive } from "../plan/decide.ts";
 
 /** A run that never had a job leaves no trace in the history. */
 function worthKeeping(run: RunRecord | null): run is RunRecord {

@@ -1,11 +1,11 @@
 /** From planned actions to what the cluster is asked to submit. Pure: values of variables come in. */
 import type { RunRecord, StateDocument } from "../../state/document.ts";
+import { isLive } from "../../state/document.ts";
 import type { JobRequest, StagedFile, Submission } from "../cluster/scheduler.ts";
 import { GymError, type Problem } from "../errors.ts";
 import type { EnvEntry } from "../job/model.ts";
 import { renderJob } from "../job/render.ts";
 import { secretsFile } from "../job/secrets.ts";
-import { isLive } from "../plan/decide.ts";
 import type { DesiredJob } from "../plan/desired.ts";
 import { writeDocument } from "../plan/document-text.ts";
 import type { ComputeConfig, SubmitConfig } from "../submit/config.ts";
@@ -109,8 +109,10 @@ export function submissionOf(
 ): Submission {
 	const [name, compute] = [...config.compute][0]!;
 	const runId = runDir.slice(runDir.lastIndexOf("/") + 1);
+	const members = membersOf(state, runDir);
 	return {
 		runDir,
+		benchmarks: [...members.keys()],
 		outputPath: state.cluster!.outputPath,
 		files: new Map([["resolved-config.yaml", { text: emitYaml(toPlain(config)), mode: 0o644 }]]),
 		record: {
@@ -122,9 +124,7 @@ export function submissionOf(
 			metadata: {
 				gymfile_stack: state.stack,
 				gymfile_lineage: state.lineage,
-				gymfile_fingerprints: JSON.stringify(
-					Object.fromEntries(desired.map((one) => [one.benchmark, one.fingerprint])),
-				),
+				gymfile_fingerprints: JSON.stringify(Object.fromEntries(members)),
 			},
 		},
 		jobs: desired.map((one) => {
@@ -136,6 +136,16 @@ export function submissionOf(
 		forward: context.forward,
 		withheld: withheldVariables(config, desired),
 	};
+}
+
+/** The benchmarks of a run directory with their fingerprints: those of this exchange and of earlier ones. */
+function membersOf(state: StateDocument, runDir: string): ReadonlyMap<string, string> {
+	const runs = [...state.benchmarks].flatMap(([benchmark, { current, history }]) =>
+		[...(current ? [current] : []), ...history].map((run) => ({ benchmark, run })),
+	);
+	return new Map(
+		runs.filter(({ run }) => run.runDir === runDir).map(({ benchmark, run }) => [benchmark, run.fingerprint]),
+	);
 }
 
 /** Directories of runs that may still have jobs. */

@@ -30,6 +30,8 @@ export interface Submission {
 	/** The record `gym-job.json` but for what only the cluster knows. */
 	readonly record: JobRecord;
 	readonly jobs: readonly JobRequest[];
+	/** All benchmarks of the run directory, those of earlier exchanges too: the record names them all. */
+	readonly benchmarks: readonly string[];
 	/** Bind-mount sources that must exist before anything is staged. */
 	readonly mountSources: readonly string[];
 	/** Seconds that each job may run; null for no limit. For schedulers whose job script does not say it, as Slurm's does. */
@@ -72,6 +74,16 @@ export interface SubmitOutcome {
 	/** The cluster's clock at the end of the exchange, epoch seconds. */
 	readonly at: number;
 	readonly jobs: readonly JobOutcome[];
+}
+
+/** A submission found by its record. */
+export interface FoundSubmission {
+	/** Text of its `gym-job.json`. */
+	readonly record: string;
+	/** Text of its `resolved-config.yaml`; null when it cannot be read. */
+	readonly document: string | null;
+	/** Text of its `submit.ids`. */
+	readonly ids: string;
 }
 
 /** What we want to hear about one run. */
@@ -151,6 +163,8 @@ export interface Scheduler {
 	submit(submission: Submission): Promise<SubmitOutcome>;
 	/** @throws GymError exit `unreachable` */
 	observe(queries: readonly RunQuery[], preflight: PreflightQuery | null): Promise<Observation>;
+	/** The submissions of a stack below the output path, newest first, whoever's they are. */
+	find(stack: string, outputPath: string): Promise<readonly FoundSubmission[]>;
 	/** Cancels exactly the user's own jobs whose working directory is one of these, after writing the stop mark. */
 	cancel(jobDirs: readonly string[]): Promise<CancelOutcome>;
 	/** Reads log files of a run from the given offsets; a file not named starts `tail` lines before its end. */

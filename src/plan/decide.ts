@@ -1,7 +1,9 @@
 /** What apply would do to each address: desired × state, one table. */
-import type { RunRecord, RunStatus, StateDocument } from "../../state/document.ts";
+
+import { isLive, type RunRecord, type RunStatus, type StateDocument } from "../../state/document.ts";
 import type { Problem } from "../errors.ts";
 import { addressMatcher } from "./address-match.ts";
+import type { Adoption } from "./adopt.ts";
 import { diffDocuments } from "./document-diff.ts";
 import { readDocument } from "./document-text.ts";
 import type { Change, Desired, PlannedAction, Reason } from "./plan.ts";
@@ -12,6 +14,8 @@ export interface DecideOptions {
 	readonly stack: string;
 	/** Address patterns that are submitted again although nothing changed (`-replace`). */
 	readonly replace: readonly string[];
+	/** Runs that were found for addresses which the state does not know. */
+	readonly found?: ReadonlyMap<string, Adoption>;
 	/** Who plans, as the cluster knows them; null when it was not asked, then no owner is checked. */
 	readonly user: string | null;
 }
@@ -36,13 +40,6 @@ const STANDING: Readonly<Record<RunStatus, Standing>> = {
 	unknown: "lost",
 };
 
-const LIVE: ReadonlySet<RunStatus> = new Set(["submitting", "held", "pending", "running", "completing"]);
-
-/** May a run with this status still have a job? `submitting` may: its outcome is not known. */
-export function isLive(status: RunStatus): boolean {
-	return LIVE.has(status);
-}
-
 /**
  * The actions of one stack, in the order of the gymfile, then what is no longer in it and still live.
  * A refused action carries its problem; apply carries out none of the others while one is refused.
@@ -61,13 +58,18 @@ export function decide(
 		const run = state?.benchmarks.get(one.benchmark)?.current ?? null;
 		return run
 			? decideKnown(address, one, run, isReplaced(address), options.user)
-			: action(address, one, null, "submit", "not-in-state");
+			: decideNew(address, one, options.found?.get(one.benchmark)?.current ?? null);
 	});
 	for (const [benchmark, record] of state?.benchmarks ?? []) {
 		if (wanted.has(benchmark) || !record.current || !isLive(record.current.status)) continue;
 		actions.push(decideRemoved(`${options.stack}/${benchmark}`, benchmark, record.current, options.user));
 	}
 	return actions;
+}
+
+function decideNew(address: string, desired: Desired, found: RunRecord | null): PlannedAction {
+	if (!found) return action(address, desired, null, "submit", "not-in-state");
+	return { ...action(address, desired, found, "adopt", "found"), files: [], scriptNote: false };
 }
 
 function decideKnown(

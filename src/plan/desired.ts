@@ -7,6 +7,7 @@ import { PLACEHOLDER_RUN_ID, renderJob } from "../job/render.ts";
 import type { BenchmarkConfig, SourceMap, SubmitConfig } from "../submit/config.ts";
 import { limitSeconds } from "../submit/duration.ts";
 import { benchmarkDocument, fingerprint } from "../submit/fingerprint.ts";
+import type { Adoption } from "./adopt.ts";
 import type { Desired, JobSize, Plan } from "./plan.ts";
 
 /** One benchmark as the gymfile wants it, with the job model that apply renders again for its run directory. */
@@ -17,6 +18,8 @@ export interface DesiredJob extends Desired {
 /** A plan with the job models that apply needs: what is shown is what is applied. */
 export interface PreparedPlan extends Plan {
 	readonly jobs: ReadonlyMap<string, DesiredJob>;
+	/** Runs that were found for addresses which the state does not know. */
+	readonly found: ReadonlyMap<string, Adoption>;
 }
 
 /** Seconds that a chain may take in all; null without a cap, undefined when there is no chain. */

@@ -17,6 +17,7 @@ export type ActionKind =
 /** Why, as a closed set for `-json`; the text view has a sentence for each. */
 export type Reason =
 	| "not-in-state"
+	| "found" /* not in the state, but on the cluster */
 	| "unfinished-submission" /* an earlier apply was stopped half-way, or sbatch refused it */
 	| "changed"
 	| "replace-requested"

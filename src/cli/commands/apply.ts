@@ -1,4 +1,5 @@
 /** `gym apply`: plan, ask, submit, record. */
+import { ACTING } from "../../apply/apply.ts";
 import { applyStack } from "../../engine.ts";
 import { EXIT } from "../../errors.ts";
 import type { Stack } from "../../io.ts";
@@ -7,7 +8,13 @@ import { forEachStack } from "../each-stack.ts";
 import { choiceOf, textOption } from "../options.ts";
 import { withIo } from "../process-io.ts";
 import { loadValid, type Session } from "../session.ts";
-import { type ApplyOutcome, cancelOutcome, questionText, submitOutcome } from "../views/apply.ts";
+import {
+	type ApplyOutcome,
+	adoptOutcome,
+	cancelOutcome,
+	questionText,
+	submitOutcome,
+} from "../views/apply.ts";
 
 function account(stack: Stack): string | null {
 	const [compute] = stack.config.compute.values();
@@ -36,7 +43,7 @@ export async function run(session: Session): Promise<number> {
 					const count = (kinds: readonly string[]) =>
 						plan.actions.filter(({ kind }) => kinds.includes(kind)).length;
 					const [submits, cancels] = [count(["submit", "resubmit"]), count(["cancel"])];
-					if (submits + cancels === 0) return true;
+					if (!plan.actions.some(({ kind }) => ACTING.has(kind))) return true;
 					const target = { cluster: plan.cluster ?? stack.name, user: plan.user, account: account(stack) };
 					if (!approved && (await session.ask(questionText(plan, target)))?.trim() !== "yes") return false;
 					start = performance.now();
@@ -45,6 +52,7 @@ export async function run(session: Session): Promise<number> {
 				},
 				events: {
 					tookOver: (holder) => view.tookOver(stack.name, holder),
+					adopted: (address, found) => tell(adoptOutcome(address, found)),
 					outcome: (address, outcome) => tell(submitOutcome(address, outcome)),
 					cancelled: (address, jobIds, left) => tell(cancelOutcome(address, jobIds, left)),
 				},

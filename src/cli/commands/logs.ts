@@ -1,8 +1,8 @@
 /** `gym logs`: the log files of a benchmark's jobs, each line named by its source. */
 import { setTimeout as sleep } from "node:timers/promises";
+import { isLive } from "../../../state/document.ts";
 import { statusOf } from "../../engine.ts";
 import { EXIT, fail } from "../../errors.ts";
-import { isLive } from "../../plan/decide.ts";
 import { findRun } from "../address.ts";
 import { textOption } from "../options.ts";
 import { withIo } from "../process-io.ts";

@@ -1,4 +1,5 @@
 /** What `gym apply` says beyond the plan: the question, what became of each job, the end. */
+import type { RunRecord } from "../../../state/document.ts";
 import type { JobOutcome } from "../../cluster/scheduler.ts";
 import { estimate } from "../../plan/estimate.ts";
 import type { Plan } from "../../plan/plan.ts";
@@ -11,7 +12,7 @@ import { plural } from "./words.ts";
 export interface ApplyOutcome {
 	readonly address: string;
 	/** `left`: it was to be cancelled, and was still listed when we gave up. */
-	readonly outcome: "submitted" | "refused" | "cancelled" | "left";
+	readonly outcome: "submitted" | "refused" | "cancelled" | "left" | "adopted";
 	readonly jobIds: readonly string[];
 	/** Slurm's state and reason right after. */
 	readonly state: string | null;
@@ -40,6 +41,13 @@ export function submitOutcome(address: string, answer: JobOutcome): ApplyOutcome
 	return { address, outcome, jobIds: jobId === null ? [] : [jobId], state, reason, estimatedStart, error };
 }
 
+/** An outcome from a run that was taken in. */
+export function adoptOutcome(address: string, run: RunRecord): ApplyOutcome {
+	const jobIds = run.segments.map((segment) => segment.jobId);
+	const none = { reason: null, estimatedStart: null, error: null };
+	return { address, outcome: "adopted", jobIds, state: run.status, ...none };
+}
+
 /** An outcome from what a cancel did; `left` when jobs were still listed at its end. */
 export function cancelOutcome(address: string, jobIds: readonly string[], left: boolean): ApplyOutcome {
 	const outcome = left ? "left" : "cancelled";
@@ -57,7 +65,9 @@ export interface ApplyTarget {
 export function questionText(plan: Plan, target: ApplyTarget): string {
 	const cost = estimate(plan.actions, plan.state);
 	const cancels = plan.actions.filter((action) => action.kind === "cancel" && !action.refused).length;
+	const adopts = plan.actions.filter((action) => action.kind === "adopt" && !action.refused).length;
 	const deeds = [
+		...(adopts > 0 ? [`adopt ${plural(adopts, "run")}`] : []),
 		...(cost.jobs > 0 ? [`submit ${plural(cost.jobs, "job")}`] : []),
 		...(cancels > 0 ? [`cancel ${plural(cancels, "run")}`] : []),
 	].join(" and ");
@@ -83,9 +93,7 @@ export function outcomesText(
 	const lines = outcomes.flatMap((outcome) => {
 		const said = saidOf(outcome, options.clock);
 		const mark =
-			outcome.outcome === "submitted" || outcome.outcome === "cancelled"
-				? options.paint.add
-				: options.paint.error;
+			outcome.outcome === "refused" || outcome.outcome === "left" ? options.paint.error : options.paint.add;
 		const address = pad(printable(outcome.address), width);
 		const [first = "", ...rest] = said;
 		return [
@@ -113,7 +121,7 @@ function saidOf(outcome: ApplyOutcome, clock: (epochSeconds: number) => string):
 export function summaryText(summary: ApplySummary): string {
 	const failed = summary.outcomes.filter(({ outcome }) => outcome === "refused" || outcome === "left");
 	const counts = countOutcomes(summary.outcomes);
-	const done = (["submitted", "cancelled", "refused", "left"] as const)
+	const done = (["submitted", "adopted", "cancelled", "refused", "left"] as const)
 		.filter((word) => counts[word] > 0)
 		.map((word) => `${counts[word]} ${word}`)
 		.join(", ");
@@ -155,5 +163,11 @@ export function summaryEvent(summary: ApplySummary): Unstamped {
 
 function countOutcomes(outcomes: readonly ApplyOutcome[]) {
 	const of = (word: ApplyOutcome["outcome"]) => outcomes.filter(({ outcome }) => outcome === word).length;
-	return { submitted: of("submitted"), refused: of("refused"), cancelled: of("cancelled"), left: of("left") };
+	return {
+		adopted: of("adopted"),
+		submitted: of("submitted"),
+		refused: of("refused"),
+		cancelled: of("cancelled"),
+		left: of("left"),
+	};
 }

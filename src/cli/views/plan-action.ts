@@ -1,5 +1,5 @@
 /** The block of one planned action. */
-import { isLive } from "../../plan/decide.ts";
+import { isLive } from "../../../state/document.ts";
 import type { ActionKind, Change, PlannedAction } from "../../plan/plan.ts";
 import { diffText, fold } from "../../plan/text-diff.ts";
 import type { Value } from "../../submit/config.ts";

@@ -77,7 +77,8 @@ async function runFiles({ jobDir, runDir, rolloutsOffset }: RunQuery, limit: num
 	};
 }
 
-async function namesIn(folder: string): Promise<readonly string[]> {
+/** Names in a folder; none when it is not there. */
+export async function namesIn(folder: string): Promise<readonly string[]> {
 	try {
 		return await readdir(folder);
 	} catch (error) {

@@ -2,6 +2,7 @@
 import type { Scheduler } from "../scheduler.ts";
 import { cancel } from "./cancel.ts";
 import { LABEL, type LocalContext } from "./context.ts";
+import { findSubmissions } from "./find.ts";
 import { readLogs } from "./logs.ts";
 import { look } from "./look.ts";
 import { submit } from "./submit.ts";
@@ -12,6 +13,7 @@ export function localScheduler(context: LocalContext): Scheduler {
 		label: LABEL,
 		submit: (submission) => submit(submission, context),
 		observe: (queries, preflight) => look(queries, preflight, context),
+		find: (stack) => findSubmissions(context.outputPath, stack),
 		cancel: (jobDirs) => cancel(jobDirs, context),
 		logs: readLogs,
 		close: async () => undefined,

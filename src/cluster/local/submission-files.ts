@@ -47,17 +47,18 @@ export async function writeRecord(
 	now: Date,
 	ids: ReadonlyMap<string, string>,
 ): Promise<void> {
-	const { runDir, jobs } = submission;
+	const { runDir, benchmarks } = submission;
+	const earlier = new Map((await readIds(runDir)).map(({ benchmark, jobId }) => [benchmark, jobId]));
 	const at = (await readIfThere(join(runDir, "submitted-at"))) ?? now.toISOString().replace(/\.\d+Z$/, "Z\n");
 	await putFile(join(runDir, "submitted-at"), at, 0o644);
 	const record = {
 		...recordHead(submission),
 		submitted_at: at.trim(),
 		submitted_by: user,
-		benchmarks: jobs.map(({ benchmark, jobDir }) => ({
+		benchmarks: benchmarks.map((benchmark) => ({
 			benchmark,
-			job_dir: jobDir,
-			job_id: ids.get(benchmark) ?? null,
+			job_dir: join(runDir, benchmark),
+			job_id: ids.get(benchmark) ?? earlier.get(benchmark) ?? null,
 			error: null,
 		})),
 	};

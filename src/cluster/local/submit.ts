@@ -62,6 +62,7 @@ async function submitLocked(submission: Submission, context: LocalContext): Prom
 	}
 	await stageFiles(runDir, submission.files);
 	for (const job of jobs) if (!entries.has(job.benchmark)) await stageJob(job);
+	await writeRecord(submission, host.user, now(), new Map());
 	await points.reach("submit.staged");
 	for (const job of jobs) {
 		const entry = entries.get(job.benchmark) ?? (await accept(job, submission, registry, context));

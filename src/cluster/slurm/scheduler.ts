@@ -16,6 +16,7 @@ import { mountsMissing, outputPathNotWritable, replaceUnfinished, stagingFailed 
 import type { Exchange, Transport } from "../transport/transport.ts";
 import { parseAccounting } from "./accounting.ts";
 import { cancelScript } from "./cancel-script.ts";
+import { findScript, parseFound } from "./find-script.ts";
 import { parseLimits } from "./limits.ts";
 import { logsScript } from "./logs-script.ts";
 import { observeScript, parseSections, runFiles } from "./observe-script.ts";
@@ -153,6 +154,18 @@ export function slurmScheduler(transport: Transport, points: Points): Scheduler 
 					]),
 				),
 			};
+		},
+
+		async find(stack, outputPath) {
+			const exchange = await transport.run("find", findScript(outputPath, stack));
+			if (exchange.code !== 0) {
+				throw fail(
+					"failure",
+					"find-failed",
+					`looking for runs on ${transport.label} failed: ${lastWords(exchange)}`,
+				);
+			}
+			return parseFound(exchange.stdout);
 		},
 
 		async cancel(jobDirs: readonly string[]): Promise<CancelOutcome> {

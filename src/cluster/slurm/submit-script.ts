@@ -180,6 +180,7 @@ main() {
   # shellcheck disable=SC2034 # cancel_jobs fills it
   local -A gone=()
   local names=(${quoteAll(jobs.map((job) => job.benchmark))}) mounts=(${quoteAll(submission.mountSources)})
+  local members=(${quoteAll(submission.benchmarks)}) # of the run directory
   export LC_ALL=C
   user=$(id -un)
   umask "$(printf '%04o' $(($(umask) | 022)))" # the user's own, but never group-writable
@@ -202,6 +203,7 @@ ${putLines(runDir, submission.files)
 	.map((line) => `  ${line}`)
 	.join("\n")}
 ${jobs.map((job) => `  if [[ ! \${id[${job.benchmark}]-} ]]; then ${stageName(job.benchmark)} || return 94; fi`).join("\n")}
+  put "$run/gym-job.json" 644 "$(record "$run")" || return 94 # who lost the state can find the run by it
   point submit.staged
   for name in "\${names[@]}"; do
     [[ \${id[$name]-} ]] || submit "$name" "$run/$name"
@@ -241,7 +243,7 @@ record() { # text of gym-job.json
   printf '%s\\n' "$at" >submitted-at
   printf '%s' ${quote(openRecord(submission))}
   printf ',\\n  "submitted_at": %s,\\n  "submitted_by": %s,\\n  "benchmarks": [' "$(text "$at")" "$(text "$user")"
-  for name in "\${names[@]}"; do
+  for name in "\${members[@]}"; do
     job=\${id[$name]-}
     printf '%s\\n    {"benchmark": %s, "job_dir": %s, "job_id": %s, "error": %s}' "$sep" "$(text "$name")" "$(text "$1/$name")" \\
       "$([[ $job ]] && text "$job" || printf null)" "$([[ $job ]] && printf null || text "\${error[$name]-}")"

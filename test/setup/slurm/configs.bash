@@ -71,7 +71,7 @@ write_configs() {
 	AccountingStoragePort=$(port slurmdbd)
 	# Towards slurmdbd, this key and not AuthInfo names munged's socket.
 	AccountingStoragePass=$RUN/munge/sock
-	AccountingStorageEnforce=associations
+	AccountingStorageEnforce=associations,limits
 	AccountingStorageTRES=gres/gpu
 	AccountingStoreFlags=job_comment,job_env,job_script
 	CONF

@@ -11,7 +11,9 @@ test("jobs do not inherit what host: hands to single steps, unless the document 
 		driver: { env: map({ A: "host:TOKEN", E: "host:OTHER", F: "runtime:READ", G: "lit:host:X" }) },
 	});
 	const { desired } = desiredJobs(wanted, { stack: "lab", toolVersion: "1.2.3" });
-	const submission = submissionOf(wanted, emptyState("lab"), desired, "/lake/evals/run-1", {
+	const cluster = { type: "slurm", name: "north", hostname: null, outputPath: "/lake/evals" } as const;
+	const state = { ...emptyState("lab"), cluster };
+	const submission = submissionOf(wanted, state, desired, "/lake/evals/run-1", {
 		toolVersion: "1.2.3",
 		hostEnv: () => "value",
 		forward: new Map([["FORWARDED", "value"]]),

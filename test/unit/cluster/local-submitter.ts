@@ -24,6 +24,7 @@ export function submissionOf(order: Pick<SubmitterOrder, "outputPath" | "runDir"
 	return {
 		runDir,
 		outputPath,
+		benchmarks: Object.keys(scripts),
 		files: new Map([["resolved-config.yaml", { text: "job: {}\n", mode: 0o644 }]]),
 		record: {
 			gymJobId: "run",

@@ -24,9 +24,13 @@ export interface Wanted extends Partial<Omit<Submission, "jobs">> {
 export function submission(slurm: FakeSlurm, { jobs = ["gsm8k"], ...more }: Wanted = {}): Submission {
 	const outputPath = more.outputPath ?? join(slurm.folder, "out");
 	const runDir = more.runDir ?? `${outputPath}/gym-job-1`;
+	const requests = jobs.map((one) =>
+		typeof one === "string" ? job(runDir, one) : job(runDir, one.benchmark ?? "gsm8k", one),
+	);
 	return {
 		runDir,
 		outputPath,
+		benchmarks: requests.map(({ benchmark }) => benchmark),
 		files: new Map([["resolved-config.yaml", { text: "a: 1\n", mode: 0o600 }]]),
 		record: {
 			gymJobId: "gym-job-1",
@@ -41,9 +45,7 @@ export function submission(slurm: FakeSlurm, { jobs = ["gsm8k"], ...more }: Want
 		walltime: null,
 		forward: new Map(),
 		...more,
-		jobs: jobs.map((one) =>
-			typeof one === "string" ? job(runDir, one) : job(runDir, one.benchmark ?? "gsm8k", one),
-		),
+		jobs: requests,
 	};
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { type DecideOptions, decide, isLive } from "../../../src/plan/decide.ts";
+import { type DecideOptions, decide } from "../../../src/plan/decide.ts";
 import type { Desired } from "../../../src/plan/plan.ts";
-import type { RunStatus } from "../../../state/document.ts";
+import { isLive, type RunStatus } from "../../../state/document.ts";
 import { makeDesired, makeDocument, makeRun, makeState } from "./runs.ts";
 
 const OPTIONS: DecideOptions = { stack: "math", replace: [], user: "alice" };
