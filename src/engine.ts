@@ -2,9 +2,7 @@
  * The programmatic API: plan, apply, status, cancel and logs of one stack. Everything that reaches outside comes
  * in as `Io`; the command line is a thin layer over this.
  */
-import { resolve } from "node:path";
 import {
-	type AddressRecord,
 	type ClusterRef,
 	emptyState,
 	isLive,
@@ -13,19 +11,18 @@ import {
 } from "../state/document.ts";
 import type { Lease } from "../state/store.ts";
 import { ACTING, type ApplyEvents, type ApplyResult, applyActions } from "./apply/apply.ts";
+import { clusterOf } from "./apply/cluster-of.ts";
+import { findUnknownRuns } from "./apply/find-runs.ts";
 import { forwardedValues, mountSources } from "./apply/submission.ts";
 import { queriesFor, refreshState } from "./chain/refresh.ts";
 import type { Observation } from "./cluster/scheduler.ts";
 import { GymError, type Problem } from "./errors.ts";
 import type { Io, Stack } from "./io.ts";
-import { readResolvedConfig } from "./load/resolved-config.ts";
 import { addressMatcher } from "./plan/address-match.ts";
-import { type Adoption, chooseRun, foundRuns } from "./plan/adopt.ts";
 import { decide } from "./plan/decide.ts";
 import { desiredJobs, type PreparedPlan } from "./plan/desired.ts";
-import type { Desired, Plan, PlannedAction } from "./plan/plan.ts";
+import type { Plan, PlannedAction } from "./plan/plan.ts";
 import { checkCluster } from "./plan/preflight.ts";
-import { onlyCompute } from "./submit/nodes.ts";
 
 export interface PlanOptions {
 	/** Look at the cluster (default). False with `-refresh=false`. */
@@ -42,15 +39,8 @@ export interface Choice {
 	readonly target: readonly string[];
 	/** Not these. */
 	readonly exclude: readonly string[];
-}
-
-/** Where the jobs of a stack run. */
-export function clusterOf({ config, root }: Stack): ClusterRef {
-	const [name, compute] = onlyCompute(config);
-	const { type } = compute;
-	const { output_path } = config.job;
-	if (compute.type === "local") return { type, name, hostname: null, outputPath: resolve(root, output_path) };
-	return { type, name, hostname: compute.hostname, outputPath: output_path };
+	/** Go on with these runs, which wait for a decision. */
+	readonly resume: readonly string[];
 }
 
 /** A state may know live runs on another cluster than the document names: those must be looked after there. */
@@ -71,7 +61,7 @@ function checkMoved(state: StateDocument | null, cluster: ClusterRef): Problem |
 function checkPatterns(choice: Choice, stack: string, addresses: readonly string[]): void {
 	// A pattern may be about another stack of the same command.
 	const concerns = (pattern: string) => addressMatcher([pattern.split("/")[0]!])(stack);
-	const problems = (["replace", "target", "exclude"] as const).flatMap((option) =>
+	const problems = (["replace", "target", "exclude", "resume"] as const).flatMap((option) =>
 		choice[option]
 			.filter((pattern) => concerns(pattern) && !addresses.some(addressMatcher([pattern])))
 			.map((pattern) => ({
@@ -89,40 +79,6 @@ function checkPatterns(choice: Choice, stack: string, addresses: readonly string
 function chosen(actions: readonly PlannedAction[], { target, exclude }: Choice): readonly PlannedAction[] {
 	const [isTarget, isExcluded] = [addressMatcher(target), addressMatcher(exclude)];
 	return actions.filter(({ address }) => (target.length === 0 || isTarget(address)) && !isExcluded(address));
-}
-
-/**
- * Runs of this stack and user for addresses that the state does not know: it may be lost, or another machine may
- * have submitted. Two more exchanges, and only when there is such an address.
- */
-async function findRuns(
-	stack: Stack,
-	desired: readonly Desired[],
-	state: StateDocument | null,
-	io: Io,
-	user: string,
-): Promise<ReadonlyMap<string, Adoption>> {
-	const unknown = desired.filter((one) => !state?.benchmarks.has(one.benchmark));
-	if (unknown.length === 0) return new Map();
-	const cluster = clusterOf(stack);
-	const scheduler = io.scheduler(cluster);
-	const submissions = await scheduler.find(stack.name, cluster.outputPath);
-	const records = unknown.flatMap((one): [string, AddressRecord][] => {
-		const [current, ...history] = foundRuns(one, submissions, user, readResolvedConfig);
-		return current ? [[one.benchmark, { current, history }]] : [];
-	});
-	if (records.length === 0) return new Map();
-	const asRecorded = { ...emptyState(stack.name), benchmarks: new Map(records) };
-	const observation = await scheduler.observe(queriesFor(asRecorded), null);
-	const { benchmarks } = refreshState(asRecorded, observation).state;
-	return new Map(
-		unknown.flatMap(({ benchmark, fingerprint }): [string, Adoption][] => {
-			const record = benchmarks.get(benchmark);
-			return record?.current
-				? [[benchmark, chooseRun([record.current, ...record.history], fingerprint)]]
-				: [];
-		}),
-	);
 }
 
 /** Plans one stack. Takes no lock and changes nothing, unless `lease` is given: then it reads under that lock. */
@@ -163,12 +119,20 @@ export async function planStack(
 		if (before) now = refreshState(before, observation);
 	}
 	const user = observation?.user ?? null;
-	const found = observation ? await findRuns(stack, desired, now.state, io, observation.user) : new Map();
+	const found = observation
+		? await findUnknownRuns(stack.name, desired, now.state, io.scheduler(cluster), cluster, observation.user)
+		: new Map();
 	const actions = chosen(
-		decide(desired, now.state, { stack: stack.name, replace: options.choice.replace, found, user }),
+		decide(desired, now.state, {
+			stack: stack.name,
+			replace: options.choice.replace,
+			resume: options.choice.resume,
+			found,
+			user,
+		}),
 		options.choice,
 	);
-	const submits = actions.some((action) => action.kind === "submit" || action.kind === "resubmit");
+	const submits = actions.some((action) => ["submit", "resubmit", "resume"].includes(action.kind));
 	const met =
 		observation?.preflight && submits
 			? checkCluster(observation.preflight, stack.config, label!, stack.sources)

@@ -56,7 +56,7 @@ function checkInterrupt(io: Io): void {
 }
 
 /** Actions that change something. */
-export const ACTING: ReadonlySet<ActionKind> = new Set(["submit", "resubmit", "cancel", "adopt"]);
+export const ACTING: ReadonlySet<ActionKind> = new Set(["submit", "resubmit", "resume", "cancel", "adopt"]);
 
 /** The state with the runs that were found: adopted ones are current, others go into the history. */
 function adopt(actions: readonly PlannedAction[], plan: PreparedPlan, state: StateDocument): StateDocument {
@@ -164,8 +164,9 @@ function groupByRunDir(
 	const groups = new Map<string, DesiredJob[]>();
 	const fresh = `${state.cluster!.outputPath.replace(/\/+$/, "")}/${newRunId(io.now(), io.randomHex(3))}`;
 	for (const action of work) {
-		if (action.kind !== "submit" && action.kind !== "resubmit") continue;
-		const runDir = action.reason === "unfinished-submission" ? action.run!.runDir : fresh;
+		if (action.kind === "cancel" || action.kind === "adopt") continue;
+		const goesOn = action.kind === "resume" || action.reason === "unfinished-submission";
+		const runDir = goesOn ? action.run!.runDir : fresh;
 		groups.set(runDir, [...(groups.get(runDir) ?? []), plan.jobs.get(action.benchmark)!]);
 	}
 	return groups;
@@ -174,7 +175,7 @@ function groupByRunDir(
 function currentOrIntent(state: StateDocument, job: DesiredJob, runDir: string): RunRecord {
 	const current = state.benchmarks.get(job.benchmark)?.current;
 	return current?.runDir === runDir
-		? { ...current, status: "submitting", error: null, note: null }
+		? { ...current, status: "submitting", error: null, note: null, progress: null }
 		: intentOf(job, runDir);
 }
 

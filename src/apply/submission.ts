@@ -1,7 +1,13 @@
 /** From planned actions to what the cluster is asked to submit. Pure: values of variables come in. */
-import type { RunRecord, StateDocument } from "../../state/document.ts";
-import { isLive } from "../../state/document.ts";
+import {
+	type AddressRecord,
+	isLive,
+	type RunRecord,
+	type Segment,
+	type StateDocument,
+} from "../../state/document.ts";
 import type { JobRequest, StagedFile, Submission } from "../cluster/scheduler.ts";
+import { slurmState } from "../cluster/slurm/states.ts";
 import { GymError, type Problem } from "../errors.ts";
 import type { EnvEntry } from "../job/model.ts";
 import { renderJob } from "../job/render.ts";
@@ -128,8 +134,8 @@ export function submissionOf(
 			},
 		},
 		jobs: desired.map((one) => {
-			const earlier = state.benchmarks.get(one.benchmark)?.history ?? [];
-			return jobRequest(one, runDir, liveDirs(earlier), context);
+			const record = state.benchmarks.get(one.benchmark)!;
+			return jobRequest(one, record, runDir, context);
 		}),
 		mountSources: mountSources(config),
 		walltime: timeLimit(compute),
@@ -153,13 +159,20 @@ export function liveDirs(runs: readonly RunRecord[]): readonly string[] {
 	return runs.filter((run) => isLive(run.status)).map((run) => run.jobDir);
 }
 
+function isOver({ endedAt, state }: Segment): boolean {
+	return endedAt !== null || (state !== null && slurmState(state).final);
+}
+
 function jobRequest(
 	desired: DesiredJob,
+	record: AddressRecord,
 	runDir: string,
-	replaces: readonly string[],
 	context: { toolVersion: string; hostEnv: HostEnv },
 ): JobRequest {
-	const { files } = renderJob(desired.job, { runDir, toolVersion: context.toolVersion });
+	// Earlier attempts in the same directory are over: their ids are not taken for the new one's.
+	const knownIds = record.current!.segments.filter(isOver).map((segment) => segment.jobId);
+	const job = knownIds.length > 0 ? desired.resumedJob : desired.job;
+	const { files } = renderJob(job, { runDir, toolVersion: context.toolVersion });
 	const secrets = secretsFile(desired.job, (variable) => context.hostEnv(variable) ?? "");
 	// The stop mark is content of `control`, a file that always exists: NFS may cache that one is not there.
 	const staged = new Map<string, StagedFile>([...files, ["control", { text: "", mode: 0o600 }]]);
@@ -168,7 +181,7 @@ function jobRequest(
 		benchmark: desired.benchmark,
 		jobDir: `${runDir}/${desired.benchmark}`,
 		files: staged,
-		knownIds: [],
-		replaces,
+		knownIds,
+		replaces: liveDirs(record.history),
 	};
 }

@@ -126,8 +126,14 @@ function refreshRun(run: RunRecord, files: RunFiles, observation: Observation): 
 		stopMarked: files.control?.includes("stop") ?? false,
 	});
 	// What was once known of the end is not unlearned when Slurm forgets the job.
-	const verdict =
-		SETTLED.has(run.status) && heard.status === "unknown" ? { status: run.status, note: run.note } : heard;
+	// A further attempt of which nothing is there yet says nothing by how the attempts before it ended.
+	const isAwaited = run.status === "submitting" && found.length === 0;
+	const isForgotten = SETTLED.has(run.status) && heard.status === "unknown";
+	const verdict = isAwaited
+		? { status: run.status, note: "the submission has not come to its end" }
+		: isForgotten
+			? { status: run.status, note: run.note }
+			: heard;
 	const segments = ids.map((id) => segmentNow(id, run, seen.get(id)!));
 	const progress =
 		files.exists && (files.rollouts || files.expected !== null)

@@ -93,6 +93,27 @@ export const COMMANDS: readonly CommandSpec<Session>[] = [
 		load: () => import("./commands/cancel.ts"),
 	},
 	{
+		name: "resume",
+		summary: "go on with a run that failed or was cancelled, in its run directory",
+		args: "<address...>",
+		options: [...SOURCE_OPTIONS, SHOW_JOB, ...LOCK_OPTIONS, ...APPROVE_OPTIONS, ...OUTPUT_OPTIONS],
+		load: () => import("./commands/resume.ts"),
+	},
+	{
+		name: "adopt",
+		summary: "take a run directory into the state, also one of gym eval submit",
+		args: "<run-dir>",
+		options: [...SOURCE_OPTIONS, ...LOCK_OPTIONS, ...OUTPUT_OPTIONS],
+		load: () => import("./commands/adopt.ts"),
+	},
+	{
+		name: "destroy",
+		summary: "cancel every live job of the stacks; artifacts and history are kept",
+		args: "[stack...]",
+		options: [...SOURCE_OPTIONS, ...LOCK_OPTIONS, ...APPROVE_OPTIONS, ...OUTPUT_OPTIONS],
+		load: () => import("./commands/destroy.ts"),
+	},
+	{
 		name: "schema",
 		summary: "print a JSON Schema: submit (the document), events (-json)",
 		args: "<what>",
@@ -101,7 +122,7 @@ export const COMMANDS: readonly CommandSpec<Session>[] = [
 	},
 	{
 		name: "state",
-		summary: "look into the state: list | show STACK or ADDRESS | unlock STACK ID",
+		summary: "the state: list | show STACK or ADDRESS | rm ADDRESS | unlock STACK ID",
 		args: "<action> [args...]",
 		options: [...SOURCE_OPTIONS, ...OUTPUT_OPTIONS],
 		load: () => import("./commands/state.ts"),

@@ -73,7 +73,7 @@ export const CHOICE_OPTIONS = [
 /** What the choice options say. */
 export function choiceOf(parsed: Parsed): Choice {
 	const of = (name: keyof Choice) => listOption(parsed, name);
-	return { replace: of("replace"), target: of("target"), exclude: of("exclude") };
+	return { replace: of("replace"), target: of("target"), exclude: of("exclude"), resume: [] };
 }
 
 /** Options of commands that act. */

@@ -76,6 +76,9 @@ export interface SubmitOutcome {
 	readonly jobs: readonly JobOutcome[];
 }
 
+/** All submissions of a stack below an output path, or the one in a run directory, whoever made it. */
+export type FindQuery = { readonly stack: string; readonly outputPath: string } | { readonly runDir: string };
+
 /** A submission found by its record. */
 export interface FoundSubmission {
 	/** Text of its `gym-job.json`. */
@@ -163,8 +166,8 @@ export interface Scheduler {
 	submit(submission: Submission): Promise<SubmitOutcome>;
 	/** @throws GymError exit `unreachable` */
 	observe(queries: readonly RunQuery[], preflight: PreflightQuery | null): Promise<Observation>;
-	/** The submissions of a stack below the output path, newest first, whoever's they are. */
-	find(stack: string, outputPath: string): Promise<readonly FoundSubmission[]>;
+	/** Submissions by their records, newest first. */
+	find(where: FindQuery): Promise<readonly FoundSubmission[]>;
 	/** Cancels exactly the user's own jobs whose working directory is one of these, after writing the stop mark. */
 	cancel(jobDirs: readonly string[]): Promise<CancelOutcome>;
 	/** Reads log files of a run from the given offsets; a file not named starts `tail` lines before its end. */

@@ -66,11 +66,12 @@ function withComputeEnv<Step extends StepBase>(step: Step, compute: ComputeConfi
 /**
  * The job of one benchmark of a validated document, and everything found on the way.
  * @param options.stack name of the stack, for the address
+ * @param options.resumed a further attempt in the same directory: Gym goes on from its cache (default false)
  */
 export function buildJob(
 	config: SubmitConfig,
 	benchmark: string,
-	options: { readonly stack: string },
+	options: { readonly stack: string; readonly resumed?: boolean },
 ): BuiltJob {
 	const found = problemsOf(config, benchmark);
 	const [, compute] = onlyCompute(config);
@@ -81,7 +82,7 @@ export function buildJob(
 			? [vllmStep(names[i]!, `services.${key}`, service, poolNodes(config, service.node_pool)!)]
 			: [],
 	);
-	const driver = driverStep(config, config.driver.benchmarks.get(benchmark)!);
+	const driver = driverStep(config, config.driver.benchmarks.get(benchmark)!, options.resumed ?? false);
 	const job: Job = {
 		address: `${options.stack}/${benchmark}`,
 		benchmark,

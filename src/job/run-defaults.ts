@@ -10,11 +10,11 @@ export interface RunDefault {
 
 /**
  * The defaults that a benchmark's `run` does not set itself.
- * @param options.resumable is the benchmark resumable?
+ * @param options.fromCache go on from what an earlier attempt left
  */
 export function runDefaults(
 	run: ReadonlyMap<string, Value>,
-	options: { readonly resumable: boolean },
+	options: { readonly fromCache: boolean },
 ): readonly RunDefault[] {
 	const observed = run.has("observability_enabled") ? run.get("observability_enabled") === true : true;
 	const defaults: readonly RunDefault[] = [
@@ -22,7 +22,7 @@ export function runDefaults(
 		{ key: "require_complete", value: true },
 		{ key: "observability_enabled", value: true },
 		...(observed ? [{ key: "model_call_capture_dir", value: { below: "model-calls" } }] : []),
-		...(options.resumable ? [{ key: "resume_from_cache", value: true }] : []),
+		...(options.fromCache ? [{ key: "resume_from_cache", value: true }] : []),
 	];
 	return defaults.filter(({ key }) => !run.has(key));
 }

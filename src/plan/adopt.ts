@@ -14,9 +14,7 @@ const recordSchema = z.object({
 	benchmarks: z.array(
 		z.object({ benchmark: z.string(), job_dir: z.string(), job_id: z.string().nullable() }),
 	),
-	executor_metadata: z.object({
-		gymfile_fingerprints: z.string().transform((text) => JSON.parse(text) as unknown),
-	}),
+	executor_metadata: z.object({ gymfile_fingerprints: z.string().optional() }).default({}),
 });
 
 /** What a document's jobs are, by benchmark; null when it is not one that we can read. */
@@ -37,12 +35,16 @@ export function foundRuns(
 		.slice(0, NEWEST);
 }
 
-function parseRecord(text: string) {
+function parseJson(text: string): unknown {
 	try {
-		return recordSchema.safeParse(JSON.parse(text)).data ?? null;
+		return JSON.parse(text);
 	} catch {
 		return null;
 	}
+}
+
+function parseRecord(text: string) {
+	return recordSchema.safeParse(parseJson(text)).data ?? null;
 }
 
 function runOf(
@@ -55,9 +57,9 @@ function runOf(
 	const { benchmark } = desired;
 	const job = record?.benchmarks.find((one) => one.benchmark === benchmark);
 	if (!record || !job || record.submitted_by !== user) return null;
-	const fingerprints = z
-		.record(z.string(), z.string())
-		.safeParse(record.executor_metadata.gymfile_fingerprints).data;
+	const ours = record.executor_metadata.gymfile_fingerprints;
+	const fingerprints =
+		ours === undefined ? null : z.record(z.string(), z.string()).safeParse(parseJson(ours)).data;
 	const fingerprint = fingerprints?.[benchmark] ?? "";
 	const recorded = ids.split("\n").flatMap((line) => {
 		const [name, id] = line.split("\t");
@@ -88,7 +90,8 @@ function runOf(
 		progress: null,
 		// Equal fingerprints mean the same job; of another one only the document is known.
 		rendered: fingerprint === desired.fingerprint ? desired.rendered : {},
-		document: (document === null ? null : readDocument(document, benchmark)) ?? "{}\n",
+		// The peer writes values of secrets into its document: only one of ours is kept.
+		document: (document === null || ours === undefined ? null : readDocument(document, benchmark)) ?? "{}\n",
 	};
 }
 

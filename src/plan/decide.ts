@@ -16,6 +16,8 @@ export interface DecideOptions {
 	readonly replace: readonly string[];
 	/** Runs that were found for addresses which the state does not know. */
 	readonly found?: ReadonlyMap<string, Adoption>;
+	/** Address patterns of runs that a person decided to go on with (`gym resume`). */
+	readonly resume?: readonly string[];
 	/** Who plans, as the cluster knows them; null when it was not asked, then no owner is checked. */
 	readonly user: string | null;
 }
@@ -52,12 +54,15 @@ export function decide(
 	options: DecideOptions,
 ): readonly PlannedAction[] {
 	const isReplaced = addressMatcher(options.replace);
+	const isResumed = addressMatcher(options.resume ?? []);
 	const wanted = new Set(desired.map((one) => one.benchmark));
 	const actions = desired.map((one) => {
 		const address = `${options.stack}/${one.benchmark}`;
 		const run = state?.benchmarks.get(one.benchmark)?.current ?? null;
 		return run
-			? decideKnown(address, one, run, isReplaced(address), options.user)
+			? isResumed(address)
+				? decideResumed(address, one, run, options.user)
+				: decideKnown(address, one, run, isReplaced(address), options.user)
 			: decideNew(address, one, options.found?.get(one.benchmark)?.current ?? null);
 	});
 	for (const [benchmark, record] of state?.benchmarks ?? []) {
@@ -96,6 +101,34 @@ function decideKnown(
 	}
 	if (standing === "settled") return action(address, desired, run, "none", "unchanged");
 	return action(address, desired, run, "decide", standing);
+}
+
+/** Goes on in the same run directory, with the cache; only what stopped short and is still the same job can. */
+function decideResumed(
+	address: string,
+	desired: Desired,
+	run: RunRecord,
+	user: string | null,
+): PlannedAction {
+	const standing = STANDING[run.status];
+	const changed = run.fingerprint !== desired.fingerprint && changesSince(run, desired).length > 0;
+	const refuse = (message: string, remedy: string): PlannedAction => ({
+		...action(address, desired, run, "resume", "unchanged"),
+		refused: { code: "not-resumable", severity: "error", at: "", message, remedy },
+	});
+	if (standing === "unfinished" || standing === "settled") {
+		return refuse(`${address} is ${run.status}: there is nothing to resume`, "gym status shows what runs");
+	}
+	if (changed)
+		return refuse(`${address} has changed since that run`, "gym apply submits the changed job anew");
+	if (isOther(run, user)) {
+		const remedy = `gym apply -replace ${address} submits a run of your own`;
+		return refuse(
+			`${address} was submitted by ${run.submittedBy}, whose run directory you cannot write`,
+			remedy,
+		);
+	}
+	return action(address, desired, run, "resume", standing);
 }
 
 function decideRemoved(

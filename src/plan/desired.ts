@@ -13,6 +13,8 @@ import type { Desired, JobSize, Plan } from "./plan.ts";
 /** One benchmark as the gymfile wants it, with the job model that apply renders again for its run directory. */
 export interface DesiredJob extends Desired {
 	readonly job: Job;
+	/** The same as a further attempt in the same directory. */
+	readonly resumedJob: Job;
 }
 
 /** A plan with the job models that apply needs: what is shown is what is applied. */
@@ -63,13 +65,15 @@ export function desiredJobs(
 		const built = buildJob(config, benchmark, { stack: options.stack });
 		// A service is part of every benchmark's job: say once what is wrong with it.
 		for (const problem of built.problems) problems.set(JSON.stringify(problem), problem);
-		if (!built.job) continue;
+		const again = buildJob(config, benchmark, { stack: options.stack, resumed: true }).job;
+		if (!built.job || !again) continue;
 		const runDir = `${config.job.output_path.replace(/\/+$/, "")}/${PLACEHOLDER_RUN_ID}`;
 		const files = renderJob(built.job, { runDir, toolVersion: options.toolVersion }).files;
 		const document = benchmarkDocument(config, benchmark);
 		desired.push({
 			benchmark,
 			job: built.job,
+			resumedJob: again,
 			document,
 			fingerprint: fingerprint(document),
 			rendered: Object.fromEntries([...files].map(([name, file]) => [name, file.text])),

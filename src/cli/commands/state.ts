@@ -1,6 +1,7 @@
-/** `gym state list | show | unlock`: looks into the state, and removes a lock that nobody holds any more. */
+/** `gym state list | show | rm | unlock`: looks into the state, forgets an address, removes a lock that nobody holds any more. */
 import { serializeState } from "../../../state/schema.ts";
 import { EXIT, fail } from "../../errors.ts";
+import { findRun } from "../address.ts";
 import { stateStore } from "../process-io.ts";
 import type { Session } from "../session.ts";
 import { stateRoot } from "../state-stacks.ts";
@@ -51,6 +52,25 @@ export async function run(session: Session): Promise<number> {
 			session.out(record ? `${JSON.stringify(record, null, 2)}\n` : serializeState(state));
 			return EXIT.ok;
 		}
+		case "rm": {
+			if (rest[0] === undefined) {
+				throw fail("invalid", "bad-flags", "state rm needs an ADDRESS", "gym state list shows what there is");
+			}
+			const { stack, benchmark, address } = await findRun(rest[0], store);
+			const lease = await store.acquire(stack, "state rm", { timeoutSeconds: 0 });
+			try {
+				const state = (await lease.read())!;
+				const benchmarks = new Map(state.benchmarks);
+				benchmarks.delete(benchmark);
+				await lease.write({ ...state, benchmarks }, "removed");
+			} finally {
+				await lease.release();
+			}
+			session.out(
+				`Forgot ${address}. Its jobs and its files stay as they are; the next plan finds the run again.\n`,
+			);
+			return EXIT.ok;
+		}
 		case "unlock": {
 			const [stack, id] = rest;
 			if (!stack || !id)
@@ -69,7 +89,7 @@ export async function run(session: Session): Promise<number> {
 				"invalid",
 				"bad-flags",
 				`state ${action ?? ""} is unknown`,
-				"state list | show STACK or ADDRESS | unlock STACK ID",
+				"state list | show STACK or ADDRESS | rm ADDRESS | unlock STACK ID",
 			);
 	}
 }

@@ -64,7 +64,7 @@ function decisionLines(action: PlannedAction, paint: Paint): readonly string[] {
 	return [
 		paint.warn(first),
 		...rest.map(paint.warn),
-		`    gym logs ${address} · gym apply -replace=${address}`,
+		`    gym logs ${address} · gym resume ${address} · gym apply -replace=${address}`,
 	];
 }
 

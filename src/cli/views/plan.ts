@@ -97,7 +97,8 @@ function footerLines(plan: Plan): readonly string[] {
 		...(counts.decide > 0 ? [`${counts.decide} ${counts.decide === 1 ? "needs" : "need"} a decision.`] : []),
 		...(counts.refused > 0 ? [`${counts.refused} refused: apply does nothing until that is solved.`] : []),
 	];
-	const line = `Plan: ${counts.submit} to submit, ${counts.resubmit} to resubmit, ${counts.resume} to resume, ${counts.cancel} to cancel.`;
+	const adopts = counts.adopt > 0 ? `${counts.adopt} to adopt, ` : "";
+	const line = `Plan: ${adopts}${counts.submit} to submit, ${counts.resubmit} to resubmit, ${counts.resume} to resume, ${counts.cancel} to cancel.`;
 	return [...wrap([line, ...last].join(" "), "  "), ...costLines(plan)];
 }
 

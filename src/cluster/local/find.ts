@@ -1,26 +1,26 @@
-/** The submissions of one stack below the output path, newest first. Changes nothing. */
+/** Submissions by their records, newest first. Changes nothing. */
 import { join } from "node:path";
-import type { FoundSubmission } from "../scheduler.ts";
+import type { FindQuery, FoundSubmission } from "../scheduler.ts";
 import { readIfThere } from "./atomic-files.ts";
 import { namesIn } from "./look.ts";
 
-/** Reads the record of every run directory and keeps those of the stack. */
-export async function findSubmissions(
-	outputPath: string,
-	stack: string,
-): Promise<readonly FoundSubmission[]> {
-	const mark = `"gymfile_stack": ${JSON.stringify(stack)}`;
+/** Reads the records and keeps those that are asked for. */
+export async function findSubmissions(where: FindQuery): Promise<readonly FoundSubmission[]> {
+	if ("runDir" in where) return read(where.runDir, "");
+	const { stack, outputPath } = where;
+	const runs = (await namesIn(outputPath))
+		.filter((name) => name.startsWith("gym-job-"))
+		.sort()
+		.reverse();
 	const found: FoundSubmission[] = [];
-	const runs = (await namesIn(outputPath)).filter((name) => name.startsWith("gym-job-")).sort();
-	for (const run of runs.reverse()) {
-		const text = (name: string) => readIfThere(join(outputPath, run, name));
-		const record = await text("gym-job.json");
-		if (!record?.includes(mark)) continue;
-		found.push({
-			record,
-			document: await text("resolved-config.yaml"),
-			ids: (await text("submit.ids")) ?? "",
-		});
-	}
+	for (const run of runs)
+		found.push(...(await read(join(outputPath, run), `"gymfile_stack": ${JSON.stringify(stack)}`)));
 	return found;
+}
+
+async function read(runDir: string, mark: string): Promise<readonly FoundSubmission[]> {
+	const text = (name: string) => readIfThere(join(runDir, name));
+	const record = await text("gym-job.json");
+	if (!record?.includes(mark)) return [];
+	return [{ record, document: await text("resolved-config.yaml"), ids: (await text("submit.ids")) ?? "" }];
 }

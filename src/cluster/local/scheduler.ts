@@ -13,7 +13,7 @@ export function localScheduler(context: LocalContext): Scheduler {
 		label: LABEL,
 		submit: (submission) => submit(submission, context),
 		observe: (queries, preflight) => look(queries, preflight, context),
-		find: (stack) => findSubmissions(context.outputPath, stack),
+		find: findSubmissions,
 		cancel: (jobDirs) => cancel(jobDirs, context),
 		logs: readLogs,
 		close: async () => undefined,

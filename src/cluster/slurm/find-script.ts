@@ -1,22 +1,30 @@
 /**
- * The find exchange: the submissions of one stack below the output path, newest first. It is only asked when an
- * address is in no state: the state may be lost, or another machine may have submitted.
+ * The find exchange: submissions by their records. It is asked when an address is in no state (the state may be lost,
+ * or another machine may have submitted), and for a run directory that somebody names.
  */
 import { quote } from "../../job/script/quote.ts";
-import type { FoundSubmission } from "../scheduler.ts";
+import type { FindQuery, FoundSubmission } from "../scheduler.ts";
 import { parseSections } from "./observe-script.ts";
 
 /** Most submissions that one exchange looks into. */
 const LIMIT = 500;
 
+/** Bash text that fills `runs`: candidates, newest first, in the working directory. */
+function candidates(where: FindQuery): string {
+	if ("runDir" in where)
+		return `  cd -- ${quote(where.runDir)}/.. 2>/dev/null || return 0\n  runs=(${quote(where.runDir.slice(where.runDir.lastIndexOf("/") + 1))})`;
+	return `  cd -- ${quote(where.outputPath)} 2>/dev/null || return 0
+  for run in gym-job-*/; do runs=("\${run%/}" "\${runs[@]}"); done`;
+}
+
 /** Text of the exchange. */
-export function findScript(outputPath: string, stack: string): string {
-	const mark = `"gymfile_stack": ${JSON.stringify(stack)}`;
-	return `# Finds the submissions of a stack. Changes nothing.
+export function findScript(where: FindQuery): string {
+	// Any record will do in a directory that was named; else only those of the stack.
+	const mark = "runDir" in where ? "" : `"gymfile_stack": ${JSON.stringify(where.stack)}`;
+	return `# Finds submissions by their records. Changes nothing.
 main() {
   local run n=0; local -a runs=()
-  cd -- ${quote(outputPath)} 2>/dev/null || return 0
-  for run in gym-job-*/; do runs=("\${run%/}" "\${runs[@]}"); done
+${candidates(where)}
   for run in "\${runs[@]}"; do
     ((n < ${LIMIT})) || break
     if grep -qF -- ${quote(mark)} "$run/gym-job.json" 2>/dev/null; then

@@ -156,8 +156,8 @@ export function slurmScheduler(transport: Transport, points: Points): Scheduler 
 			};
 		},
 
-		async find(stack, outputPath) {
-			const exchange = await transport.run("find", findScript(outputPath, stack));
+		async find(where) {
+			const exchange = await transport.run("find", findScript(where));
 			if (exchange.code !== 0) {
 				throw fail(
 					"failure",

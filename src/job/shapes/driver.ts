@@ -26,11 +26,11 @@ function policyAccess(config: SubmitConfig): PolicyAccess | null {
 	return { baseUrl: textPieces(baseUrl!), modelName: modelName!, apiKey: apiKey! };
 }
 
-function program(config: SubmitConfig, benchmark: BenchmarkConfig): Program {
+function program(config: SubmitConfig, benchmark: BenchmarkConfig, resumed: boolean): Program {
 	const policy = policyAccess(config);
 	if (benchmark.command !== null) return { kind: "command", text: benchmark.command, policy };
 	const type = config.driver.policy_model_type;
-	const defaults = runDefaults(benchmark.run, { resumable: benchmark.resumable !== false });
+	const defaults = runDefaults(benchmark.run, { fromCache: resumed || benchmark.resumable !== false });
 	return {
 		kind: "gym",
 		args: [
@@ -42,7 +42,7 @@ function program(config: SubmitConfig, benchmark: BenchmarkConfig): Program {
 }
 
 /** The driver's step for one benchmark; it shares its node with the policy. */
-export function driverStep(config: SubmitConfig, benchmark: BenchmarkConfig): DriverStep {
+export function driverStep(config: SubmitConfig, benchmark: BenchmarkConfig, resumed: boolean): DriverStep {
 	const { driver } = config;
 	return {
 		id: "driver",
@@ -54,7 +54,7 @@ export function driverStep(config: SubmitConfig, benchmark: BenchmarkConfig): Dr
 		env: envEntries(driver.env),
 		install: driver.gym_install,
 		prepare: benchmark.prepare.size > 0 ? hydraTokens(benchmark.prepare, { prefix: "+" }) : null,
-		program: program(config, benchmark),
+		program: program(config, benchmark, resumed),
 	};
 }
 

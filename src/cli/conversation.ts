@@ -1,0 +1,63 @@
+/** Apply as a conversation: shows the plan, asks, tells what becomes of each address. `gym apply` and `gym resume` are this. */
+import { ACTING } from "../apply/apply.ts";
+import { applyStack, type Choice } from "../engine.ts";
+import { EXIT } from "../errors.ts";
+import type { Io, Stack } from "../io.ts";
+import { textOption } from "./options.ts";
+import type { Session } from "./session.ts";
+import {
+	type ApplyOutcome,
+	adoptOutcome,
+	cancelOutcome,
+	questionText,
+	submitOutcome,
+} from "./views/apply.ts";
+
+function account(stack: Stack): string | null {
+	const [compute] = stack.config.compute.values();
+	return compute?.type === "slurm" ? compute.account : null;
+}
+
+/** Applies one stack. @returns the exit code: `failure` when something was refused or is still listed */
+export async function converse(session: Session, stack: Stack, io: Io, choice: Choice): Promise<number> {
+	const { options } = session;
+	const view = session.view();
+	const outcomes: ApplyOutcome[] = [];
+	let start = performance.now();
+	const tell = (outcome: ApplyOutcome) => {
+		outcomes.push(outcome);
+		view.applyOutcomes([outcome]);
+	};
+	const result = await applyStack(stack, io, {
+		lockTimeout: Number(textOption(options, "lock-timeout") ?? 0),
+		choice,
+		async confirm(plan) {
+			view.plan(plan);
+			if (!plan.actions.some(({ kind }) => ACTING.has(kind))) return true;
+			const target = { cluster: plan.cluster ?? stack.name, user: plan.user, account: account(stack) };
+			if (
+				options["auto-approve"] !== true &&
+				(await session.ask(questionText(plan, target)))?.trim() !== "yes"
+			)
+				return false;
+			start = performance.now();
+			const count = (kinds: readonly string[]) =>
+				plan.actions.filter(({ kind }) => kinds.includes(kind)).length;
+			view.applyStart(stack.name, count(["submit", "resubmit", "resume"]), count(["cancel"]));
+			return true;
+		},
+		events: {
+			tookOver: (holder) => view.tookOver(stack.name, holder),
+			adopted: (address, found) => tell(adoptOutcome(address, found)),
+			outcome: (address, outcome) => tell(submitOutcome(address, outcome)),
+			cancelled: (address, jobIds, left) => tell(cancelOutcome(address, jobIds, left)),
+		},
+	});
+	if (outcomes.length > 0) {
+		const elapsed = (performance.now() - start) / 1000;
+		const { runDirs, serial } = result;
+		view.applyComplete({ stack: stack.name, outcomes, runDirs, serial, elapsed });
+	}
+	const failed = outcomes.some(({ outcome }) => outcome === "refused" || outcome === "left");
+	return failed ? EXIT.failure : EXIT.ok;
+}
