@@ -101,7 +101,7 @@ Actions:  + submit   -/+ resubmit   - cancel   ! needs a decision
 +   job: 1 node × 8 GPUs, 04:00:00, partition batch · model acme/talker-8b
 
 ! math/mmlu  failed: driver exited 1 (run kept: /evals/gym-job-20261130T101502Z-a1b2c3/mmlu)
-    gym logs math/mmlu · gym apply -replace=math/mmlu
+    gym logs math/mmlu · gym resume math/mmlu · gym apply -replace=math/mmlu
 
 # math/old will be cancelled  (no longer in the gymfile)
 -   job 88123, pending; artifacts and history are kept
