@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { withCurrent } from "../../../src/apply/record.ts";
 import { intentOf, submissionOf } from "../../../src/apply/submission.ts";
 import { desiredJobs } from "../../../src/plan/desired.ts";
-import { emptyState } from "../../../state/document.ts";
+import { emptyState, type StateDocument } from "../../../state/document.ts";
 import { config, map } from "../job/document.ts";
 
 test("jobs do not inherit what host: hands to single steps, unless the document wants it in the job too", () => {
@@ -14,7 +14,7 @@ test("jobs do not inherit what host: hands to single steps, unless the document 
 	const { desired } = desiredJobs(wanted, { stack: "lab", toolVersion: "1.2.3" });
 	const cluster = { type: "slurm", name: "north", hostname: null, outputPath: "/lake/evals" } as const;
 	const runDir = "/lake/evals/run-1";
-	const empty = { ...emptyState("lab"), cluster };
+	const empty: StateDocument = { ...emptyState("lab"), cluster };
 	const state = desired.reduce((now, one) => withCurrent(now, one.benchmark, intentOf(one, runDir)), empty);
 	const submission = submissionOf(wanted, state, desired, runDir, {
 		toolVersion: "1.2.3",
