@@ -44,6 +44,22 @@ export interface Segment {
 	readonly nodes: string | null;
 }
 
+/** A job of which only its id is known. */
+export function newSegment(jobId: string): Segment {
+	return {
+		cluster: null,
+		jobId,
+		submittedAt: null,
+		state: null,
+		exitCode: null,
+		reason: null,
+		startedAt: null,
+		endedAt: null,
+		elapsed: null,
+		nodes: null,
+	};
+}
+
 /** Progress of a run as last seen; `null` is unknown. */
 export interface Progress {
 	readonly done: number;

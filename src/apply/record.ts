@@ -1,6 +1,12 @@
 /** How the state changes by what apply does. Pure. */
-import type { AddressRecord, RunRecord, Segment, StateDocument } from "../../state/document.ts";
-import { isLive } from "../../state/document.ts";
+import {
+	type AddressRecord,
+	isLive,
+	newSegment,
+	type RunRecord,
+	type Segment,
+	type StateDocument,
+} from "../../state/document.ts";
 import type { JobOutcome } from "../cluster/scheduler.ts";
 import { slurmState } from "../cluster/slurm/states.ts";
 
@@ -38,18 +44,8 @@ export function submitted(run: RunRecord, outcome: JobOutcome, user: string): Ru
 	if (outcome.jobId === null) {
 		return { ...run, status: "refused", error: outcome.error, note: null, submittedBy: user };
 	}
-	const segment: Segment = {
-		cluster: outcome.cluster,
-		jobId: outcome.jobId,
-		submittedAt: outcome.submittedAt,
-		state: outcome.state,
-		exitCode: null,
-		reason: outcome.reason,
-		startedAt: null,
-		endedAt: null,
-		elapsed: null,
-		nodes: null,
-	};
+	const { cluster, jobId, submittedAt, state, reason } = outcome;
+	const segment: Segment = { ...newSegment(jobId), cluster, submittedAt, state, reason };
 	const earlier = run.segments.filter((known) => known.jobId !== outcome.jobId);
 	const status = outcome.state === null ? "pending" : slurmState(outcome.state, outcome.reason).status;
 	// A job that ended within the exchange is judged by the next look, with its end record at hand.

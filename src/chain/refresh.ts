@@ -1,7 +1,13 @@
 /** One look at the cluster → the state as it is now, and what changed since it was written. Pure. */
 import { isDeepStrictEqual } from "node:util";
-import type { AddressRecord, RunRecord, RunStatus, Segment, StateDocument } from "../../state/document.ts";
-import { isLive } from "../../state/document.ts";
+import {
+	type AddressRecord,
+	isLive,
+	type RunRecord,
+	type RunStatus,
+	type Segment,
+	type StateDocument,
+} from "../../state/document.ts";
 import type { Observation, RunFiles, RunQuery } from "../cluster/scheduler.ts";
 import type { AccountingRow } from "../cluster/slurm/accounting.ts";
 import type { QueueRow } from "../cluster/slurm/queue.ts";

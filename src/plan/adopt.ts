@@ -1,6 +1,6 @@
 /** Runs that the state does not know: what the records of a stack's submissions say, and which one is taken in. Pure. */
 import * as z from "zod";
-import { isLive, type RunRecord } from "../../state/document.ts";
+import { isLive, newSegment, type RunRecord } from "../../state/document.ts";
 import type { FoundSubmission } from "../cluster/scheduler.ts";
 import type { Desired } from "./plan.ts";
 
@@ -74,18 +74,7 @@ function runOf(
 		submittedBy: user,
 		status: jobIds.length > 0 ? "pending" : "submitting",
 		note: null,
-		segments: jobIds.map((jobId) => ({
-			cluster: null,
-			jobId,
-			submittedAt: null,
-			state: null,
-			exitCode: null,
-			reason: null,
-			startedAt: null,
-			endedAt: null,
-			elapsed: null,
-			nodes: null,
-		})),
+		segments: jobIds.map(newSegment),
 		error: null,
 		progress: null,
 		// Equal fingerprints mean the same job; of another one only the document is known.

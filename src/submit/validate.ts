@@ -41,12 +41,12 @@ function checkForm(raw: unknown): {
 	readonly leftOut: ReadonlySet<string>;
 } {
 	const schema = documentSchema(isLocal(raw) ? "optional" : "required");
-	const whole = schema.safeParse(raw, { reportInput: true });
+	const whole = schema.safeParse(raw, { reportInput: true, jitless: true });
 	if (whole.success) return { malformed: [], document: whole.data, leftOut: new Set() };
 	const malformed = schemaProblems(whole.error, (path) => knownKeys(submitJsonSchema(), raw, path));
 	const paths = malformed.map(({ path }) => path);
 	const part = raw instanceof Map ? soundPart(raw, paths) : null;
-	const document = part === null ? null : (schema.safeParse(part.raw).data ?? null);
+	const document = part === null ? null : (schema.safeParse(part.raw, { jitless: true }).data ?? null);
 	return { malformed, document, leftOut: part?.leftOut ?? new Set() };
 }
 
