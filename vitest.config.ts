@@ -17,6 +17,7 @@ export default defineConfig({
 		reporters: ["default", new ClosingLine()],
 		projects: [
 			project("unit", ["test/unit/**/*.test.ts", "test/property/**/*.test.ts"], { testTimeout: 60_000 }),
+			project("local", ["test/local/**/*.test.ts"]),
 			project("package", ["test/package/**/*.test.ts"]),
 			project("peer", ["test/peer/**/*.test.ts"]),
 			project("cluster", ["test/cluster/**/*.test.ts"], {

@@ -61,7 +61,6 @@ gym_id=$SLURM_JOB_ID
 cd "$gym_bench" && mkdir -p logs ends orders artifacts || exit 74
 gym_orders=orders/$gym_id
 gym_services=(${job.services.map(({ id }) => id).join(" ")})
-gym_hosts=()
 declare -A gym_pid=()
 
 ${FRAME}

@@ -34,6 +34,6 @@ probe() {
 export const localPlatform: Platform = {
 	directives: () => "",
 	functions: FUNCTIONS,
-	setUp: () => "gym_hosts=(localhost)\nexport HEAD_NODE_IP=127.0.0.1",
+	setUp: () => "export HEAD_NODE_IP=127.0.0.1",
 	step: (_step, { command }) => `exec ${command}`,
 };
