@@ -17,7 +17,8 @@ export default defineConfig({
 		reporters: ["default", new ClosingLine()],
 		projects: [
 			project("unit", ["test/unit/**/*.test.ts", "test/property/**/*.test.ts"], { testTimeout: 60_000 }),
-			project("local", ["test/local/**/*.test.ts"]),
+			// They mostly wait; by themselves, since their programs should not wait for others.
+			project("local", ["test/local/**/*.test.ts"], { maxWorkers: 2, sequence: { groupOrder: 1 } }),
 			project("package", ["test/package/**/*.test.ts"]),
 			project("peer", ["test/peer/**/*.test.ts"]),
 			project("cluster", ["test/cluster/**/*.test.ts"], {

@@ -7,6 +7,7 @@ import { isKind } from "./elements.ts";
 import type { EvalStack } from "./eval-stack.ts";
 import { treeError } from "./problem.ts";
 import { type SynthesizedStack, stackDocument } from "./stack-document.ts";
+import { isStackName } from "./stack-name.ts";
 
 /**
  * Every stack of the tree as data, in the order the stacks were made. What is wrong inside a stack is in its
@@ -59,7 +60,7 @@ function treeProblems(
 	for (const [index, stack] of stacks.entries()) {
 		const shown = JSON.stringify(stack.name);
 		const first = stacks.slice(0, index).find(({ name }) => name === stack.name);
-		if (!/^[A-Za-z0-9._-]+$/.test(stack.name) || /^\.+$/.test(stack.name)) {
+		if (!isStackName(stack.name)) {
 			report(stack, "stack-name", `bad stack name ${shown}`, "use letters, digits and . _ -");
 		}
 		if (first) {

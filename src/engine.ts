@@ -2,19 +2,14 @@
  * The programmatic API: plan, apply, status, cancel and logs of one stack. Everything that reaches outside comes
  * in as `Io`; the command line is a thin layer over this.
  */
-import {
-	type ClusterRef,
-	emptyState,
-	isLive,
-	type RunRecord,
-	type StateDocument,
-} from "../state/document.ts";
+import { emptyState, type RunRecord } from "../state/document.ts";
 import type { Lease } from "../state/store.ts";
-import { ACTING, type ApplyEvents, type ApplyResult, applyActions } from "./apply/apply.ts";
-import { clusterOf } from "./apply/cluster-of.ts";
+import { ACTING, type ApplyEvents, type ApplyResult, applyActions, checkInterrupt } from "./apply/apply.ts";
+import { checkMoved, clusterOf } from "./apply/cluster-of.ts";
 import { findUnknownRuns } from "./apply/find-runs.ts";
+import { observeState } from "./apply/observe.ts";
 import { forwardedValues, mountSources } from "./apply/submission.ts";
-import { queriesFor, refreshState } from "./chain/refresh.ts";
+import { queriesFor } from "./chain/refresh.ts";
 import type { Observation } from "./cluster/scheduler.ts";
 import { GymError, type Problem } from "./errors.ts";
 import type { Io, Stack } from "./io.ts";
@@ -41,20 +36,6 @@ export interface Choice {
 	readonly exclude: readonly string[];
 	/** Go on with these runs, which wait for a decision. */
 	readonly resume: readonly string[];
-}
-
-/** A state may know live runs on another cluster than the document names: those must be looked after there. */
-function checkMoved(state: StateDocument | null, cluster: ClusterRef): Problem | null {
-	const live = [...(state?.benchmarks ?? [])].filter(([, { current }]) => current && isLive(current.status));
-	const same = state?.cluster?.type === cluster.type && state.cluster.hostname === cluster.hostname;
-	if (!state?.cluster || same || live.length === 0) return null;
-	return {
-		code: "cluster-changed",
-		severity: "error",
-		at: `compute.${cluster.name}.hostname`,
-		message: `${live.length} live run(s) are on ${state.cluster.hostname ?? "this machine"}, the document now names ${cluster.hostname ?? "this machine"}`,
-		remedy: "cancel them or let them end before the stack moves",
-	};
 }
 
 /** A pattern that names nothing is a typo. */
@@ -115,8 +96,9 @@ export async function planStack(
 		const scheduler = io.scheduler(cluster);
 		label = scheduler.label;
 		const preflight = { outputPath: cluster.outputPath, mountSources: mountSources(stack.config) };
-		observation = await scheduler.observe(queriesFor(before), preflight);
-		if (before) now = refreshState(before, observation);
+		const seen = await observeState(before ?? emptyState(stack.name), scheduler, preflight);
+		observation = seen.observation;
+		if (before) now = seen;
 	}
 	const user = observation?.user ?? null;
 	const found = observation
@@ -165,7 +147,7 @@ export interface ApplyOptions {
 	/** Seconds to wait for the lock. */
 	readonly lockTimeout: number;
 	readonly choice: Choice;
-	/** Shows the plan and asks; false declines. Not called when there is nothing to do. */
+	/** Shows the plan and, unless there is nothing to do or something is refused, asks; false declines. */
 	readonly confirm: (plan: PreparedPlan) => Promise<boolean>;
 	readonly events: ApplyEvents;
 }
@@ -185,6 +167,7 @@ export async function applyStack(stack: Stack, io: Io, options: ApplyOptions): P
 		const proceed = await options.confirm(plan);
 		if (blocked.length > 0) throw new GymError("refused", blocked);
 		if (work.length > 0 && !proceed) {
+			checkInterrupt(io);
 			throw new GymError("declined", {
 				code: "declined",
 				severity: "error",
@@ -192,7 +175,9 @@ export async function applyStack(stack: Stack, io: Io, options: ApplyOptions): P
 				message: "not applied; nothing was changed",
 			});
 		}
-		const state = { ...(plan.state ?? emptyState(stack.name)), cluster: clusterOf(stack) };
+		const cluster = clusterOf(stack);
+		await io.scheduler(cluster).endFallen();
+		const state = { ...(plan.state ?? emptyState(stack.name)), cluster };
 		return await applyActions(stack, plan, state, { io, lease, forward, events: options.events });
 	} finally {
 		await lease.release();
@@ -211,9 +196,9 @@ export async function statusOf(
 	let at: number | null = null;
 	let state = before;
 	if (options.refresh && queries.length > 0) {
-		const observation = await io.scheduler(before.cluster).observe(queries, null);
-		at = observation.at;
-		state = refreshState(before, observation).state;
+		const seen = await observeState(before, io.scheduler(before.cluster), null);
+		at = seen.observation.at;
+		state = seen.state;
 	}
 	const runs = [...state.benchmarks].flatMap(([benchmark, { current }]) =>
 		current ? [{ benchmark, run: current }] : [],

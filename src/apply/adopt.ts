@@ -1,9 +1,10 @@
 /** Takes one run directory into the state because a person says so: also one that another program submitted. */
 import { emptyState, isLive, type RunRecord, type StateDocument } from "../../state/document.ts";
+import { queriesFor, refreshState } from "../chain/refresh.ts";
 import { fail, GymError } from "../errors.ts";
 import type { Io, Stack } from "../io.ts";
 import { desiredJobs } from "../plan/desired.ts";
-import { clusterOf } from "./cluster-of.ts";
+import { checkMoved, clusterOf } from "./cluster-of.ts";
 import { judge } from "./find-runs.ts";
 import { withCurrent } from "./record.ts";
 
@@ -18,7 +19,7 @@ export interface AdoptOptions {
 
 /**
  * Makes the runs of a run directory the current ones of their addresses; earlier runs become history.
- * @throws GymError exit `invalid`, code `no-record`; exit `refused`, code `live-chain` when a live run would be hidden
+ * @throws GymError exit `invalid`, code `no-record`; exit `refused`, codes `live-chain` when a live run would be hidden, `cluster-changed`
  */
 export async function adoptRun(stack: Stack, io: Io, options: AdoptOptions): Promise<void> {
 	const { desired } = desiredJobs(stack.config, {
@@ -30,8 +31,12 @@ export async function adoptRun(stack: Stack, io: Io, options: AdoptOptions): Pro
 	const scheduler = io.scheduler(cluster);
 	const lease = await io.store.acquire(stack.name, "adopt", { timeoutSeconds: options.lockTimeout });
 	try {
-		let state: StateDocument = { ...((await lease.read()) ?? emptyState(stack.name)), cluster };
-		const { user } = await scheduler.observe([], null);
+		const before = (await lease.read()) ?? emptyState(stack.name);
+		const moved = checkMoved(before, cluster);
+		if (moved) throw new GymError("refused", moved);
+		const observation = await scheduler.observe(queriesFor(before), null);
+		const { user } = observation;
+		let state: StateDocument = { ...refreshState(before, observation).state, cluster };
 		const submissions = await scheduler.find({ runDir: options.runDir });
 		const found = await judge(desired, submissions, scheduler, stack.name, user);
 		const runs = [...found].flatMap(([benchmark, { current, history }]) => {

@@ -43,8 +43,8 @@ export interface ApplyContext {
 	readonly events: ApplyEvents;
 }
 
-/** Ctrl-C: nothing new is begun; what was done is recorded already. */
-function checkInterrupt(io: Io): void {
+/** Ctrl-C: nothing new is begun; what was done is recorded already. @throws GymError exit `interrupted` */
+export function checkInterrupt(io: Io): void {
 	if (io.signal.aborted) {
 		throw fail(
 			"interrupted",
@@ -62,11 +62,12 @@ export const ACTING: ReadonlySet<ActionKind> = new Set(["submit", "resubmit", "r
 function adopt(actions: readonly PlannedAction[], plan: PreparedPlan, state: StateDocument): StateDocument {
 	const targeted = new Set(plan.actions.map((action) => action.benchmark));
 	const adopted = new Set(actions.map((action) => action.benchmark));
-	return [...plan.found].reduce((now, [benchmark, { current, history }]) => {
-		if (!targeted.has(benchmark)) return now;
-		const record = { current: adopted.has(benchmark) ? current : null, history };
-		return { ...now, benchmarks: new Map([...now.benchmarks, [benchmark, record]]) };
-	}, state);
+	const benchmarks = new Map(state.benchmarks);
+	for (const [benchmark, { current, history }] of plan.found) {
+		if (!targeted.has(benchmark)) continue;
+		benchmarks.set(benchmark, { current: adopted.has(benchmark) ? current : null, history });
+	}
+	return { ...state, benchmarks };
 }
 
 /** Carries out `plan`, starting from `state` (already refreshed). */

@@ -1,9 +1,9 @@
 /** Cancels the jobs of some benchmarks, whatever the gymfile says by now: the state knows where they are. */
 
 import { isLive } from "../../state/document.ts";
-import { queriesFor, refreshState } from "../chain/refresh.ts";
 import { GymError } from "../errors.ts";
 import type { Io } from "../io.ts";
+import { observeState } from "./observe.ts";
 import { cancelled, endReplaced, withCurrent } from "./record.ts";
 import { liveDirs } from "./submission.ts";
 
@@ -22,8 +22,8 @@ export async function cancelRuns(stack: string, io: Io, options: CancelOptions):
 		const before = await lease.read();
 		if (!before?.cluster) return;
 		const scheduler = io.scheduler(before.cluster);
-		const observation = await scheduler.observe(queriesFor(before), null);
-		let state = refreshState(before, observation).state;
+		const { observation, state: seen } = await observeState(before, scheduler, null);
+		let state = seen;
 		const runs = options.benchmarks.flatMap((benchmark) => {
 			const run = state.benchmarks.get(benchmark)?.current;
 			return run ? [{ benchmark, run }] : [];
@@ -44,11 +44,15 @@ export async function cancelRuns(stack: string, io: Io, options: CancelOptions):
 			);
 		}
 		// A replacement that was cut short leaves an earlier run live: it is cancelled too.
-		const earlier = runs.flatMap(({ benchmark }) => liveDirs(state.benchmarks.get(benchmark)?.history ?? []));
-		const outcome = await scheduler.cancel([...runs.map(({ run }) => run.jobDir), ...earlier]);
-		for (const { benchmark, run } of runs) {
-			const ids = outcome.cancelled.get(run.jobDir) ?? [];
-			const left = outcome.left.includes(run.jobDir);
+		const dirsOf = ({ benchmark, run }: (typeof runs)[number]) => [
+			run.jobDir,
+			...liveDirs(seen.benchmarks.get(benchmark)!.history),
+		];
+		const outcome = await scheduler.cancel(runs.flatMap(dirsOf));
+		for (const one of runs) {
+			const { benchmark, run } = one;
+			const ids = dirsOf(one).flatMap((dir) => outcome.cancelled.get(dir) ?? []);
+			const left = dirsOf(one).some((dir) => outcome.left.includes(dir));
 			if (!left && isLive(run.status)) state = withCurrent(state, benchmark, cancelled(run, ids, outcome.at));
 			if (!left) state = endReplaced(state, benchmark, outcome.at);
 			options.cancelled(`${stack}/${benchmark}`, ids, left);

@@ -1,10 +1,10 @@
 /** Runs that no state knows: found by their records, judged by a look at the cluster. */
 import { type AddressRecord, type ClusterRef, emptyState, type StateDocument } from "../../state/document.ts";
-import { queriesFor, refreshState } from "../chain/refresh.ts";
 import type { FoundSubmission, Scheduler } from "../cluster/scheduler.ts";
 import { readResolvedConfig } from "../load/resolved-config.ts";
 import { type Adoption, chooseRun, foundRuns } from "../plan/adopt.ts";
 import type { Desired } from "../plan/plan.ts";
+import { observeState } from "./observe.ts";
 
 /**
  * Runs of this stack and user for addresses that the state does not know: it may be lost, or another machine may
@@ -37,10 +37,7 @@ export async function judge(
 	});
 	if (records.length === 0) return new Map();
 	const asRecorded = { ...emptyState(stack), benchmarks: new Map(records) };
-	const { benchmarks } = refreshState(
-		asRecorded,
-		await scheduler.observe(queriesFor(asRecorded), null),
-	).state;
+	const { benchmarks } = (await observeState(asRecorded, scheduler, null)).state;
 	return new Map(
 		desired.flatMap(({ benchmark, fingerprint }): [string, Adoption][] => {
 			const record = benchmarks.get(benchmark);

@@ -36,12 +36,30 @@ export function queriesFor(state: StateDocument | null): readonly RunQuery[] {
 		...(current && !(SETTLED.has(current.status) && isReadToEnd(current)) ? [current] : []),
 		...history.filter((run) => isLive(run.status)),
 	]);
-	return runs.map((run) => ({
+	return runs.map(queryFor);
+}
+
+function queryFor(run: RunRecord): RunQuery {
+	return {
 		jobDir: run.jobDir,
 		runDir: run.runDir,
 		jobIds: run.segments.map((segment) => segment.jobId),
 		rolloutsOffset: run.progress?.offset ?? 0,
-	}));
+	};
+}
+
+/**
+ * What to ask after a look that did not carry all rollouts of a run whose story is over: its result is only known
+ * when they are counted to the end, and no later look comes for them.
+ */
+export function cutQueries(state: StateDocument, observation: Observation): readonly RunQuery[] {
+	const runs = [...state.benchmarks.values()].flatMap(({ current, history }) => [
+		...(current ? [current] : []),
+		...history,
+	]);
+	return runs
+		.filter((run) => SETTLED.has(run.status) && observation.runs.get(run.jobDir)?.rolloutsCut)
+		.map(queryFor);
 }
 
 /** A settled run is looked at once more after it settled, so that its last rollouts are counted. */

@@ -1,6 +1,6 @@
 /** Apply as a conversation: shows the plan, asks, tells what becomes of each address. `gym apply` and `gym resume` are this. */
 import { ACTING } from "../apply/apply.ts";
-import { applyStack, type Choice } from "../engine.ts";
+import { applyStack, blocking, type Choice } from "../engine.ts";
 import { EXIT } from "../errors.ts";
 import type { Io, Stack } from "../io.ts";
 import { textOption } from "./options.ts";
@@ -33,7 +33,7 @@ export async function converse(session: Session, stack: Stack, io: Io, choice: C
 		choice,
 		async confirm(plan) {
 			view.plan(plan);
-			if (!plan.actions.some(({ kind }) => ACTING.has(kind))) return true;
+			if (!plan.actions.some(({ kind }) => ACTING.has(kind)) || blocking(plan).length > 0) return true;
 			const target = { cluster: plan.cluster ?? stack.name, user: plan.user, account: account(stack) };
 			if (
 				options["auto-approve"] !== true &&

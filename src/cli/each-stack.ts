@@ -1,14 +1,13 @@
 /** Commands work on all stacks by default; one that fails stops only itself. */
 import { EXIT, GymError } from "../errors.ts";
-import type { Stack } from "../io.ts";
 import type { Session } from "./session.ts";
 import { showError } from "./show-error.ts";
 
 /** Runs `work` for each stack. @returns the first failure's exit code, else the highest code that `work` returned */
-export async function forEachStack(
-	stacks: readonly Stack[],
+export async function forEachStack<Named extends { readonly name: string }>(
+	stacks: readonly Named[],
 	session: Session,
-	work: (stack: Stack) => Promise<number>,
+	work: (stack: Named) => Promise<number>,
 ): Promise<number> {
 	let failure: number | null = null;
 	let code: number = EXIT.ok;

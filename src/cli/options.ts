@@ -1,6 +1,7 @@
 /** One typed table of options; parser and help are made from it. One and two dashes both work. */
-
 import type { Choice } from "../engine.ts";
+import { fail } from "../errors.ts";
+import { addressMatcher } from "../plan/address-match.ts";
 
 /** An option of a command. */
 export interface OptionSpec {
@@ -70,9 +71,23 @@ export const CHOICE_OPTIONS = [
 	},
 ] as const satisfies readonly OptionSpec[];
 
-/** What the choice options say. */
-export function choiceOf(parsed: Parsed): Choice {
-	const of = (name: keyof Choice) => listOption(parsed, name);
+/**
+ * What the choice options say. That a pattern names a benchmark is checked with its stack's plan; here, that it is
+ * about one of the stacks at all.
+ * @param stacks names of the stacks that the command works on
+ * @throws GymError exit `invalid`, code `address-unknown`
+ */
+export function choiceOf(parsed: Parsed, stacks: readonly string[]): Choice {
+	const of = (name: "replace" | "target" | "exclude") => {
+		const patterns = listOption(parsed, name);
+		const stray = patterns.find((pattern) => {
+			const stack = pattern.split("/")[0]!;
+			return !stack.includes("*") && !stacks.some(addressMatcher([stack]));
+		});
+		if (stray === undefined) return patterns;
+		const remedy = `addresses are STACK/BENCHMARK; stacks: ${stacks.join(", ")}`;
+		throw fail("invalid", "address-unknown", `-${name} ${stray} is about none of the stacks`, remedy);
+	};
 	return { replace: of("replace"), target: of("target"), exclude: of("exclude"), resume: [] };
 }
 

@@ -6,7 +6,7 @@ import { processSession } from "./session.ts";
 
 /**
  * First Ctrl-C (or TERM): finish the step in hand, record, unlock. A second one stops at once; the next run still
- * finds what exists.
+ * finds what exists. A reader that went away (`gym plan | head`) is like a first one, but no failure by itself.
  */
 function stopSignal(): { signal: AbortSignal; exit: () => number | null } {
 	const controller = new AbortController();
@@ -18,6 +18,12 @@ function stopSignal(): { signal: AbortSignal; exit: () => number | null } {
 	};
 	process.on("SIGINT", on(EXIT.interrupted));
 	process.on("SIGTERM", on(EXIT.terminated));
+	for (const stream of [process.stdout, process.stderr]) {
+		stream.on("error", (error: NodeJS.ErrnoException) => {
+			if (error.code !== "EPIPE") throw error;
+			controller.abort();
+		});
+	}
 	return { signal: controller.signal, exit: () => code };
 }
 

@@ -85,17 +85,11 @@ export async function loadValid(
 }
 
 /** One stack, when a command can only show one. @throws GymError exit `invalid`, code `stack-needed` */
-export function oneStack(loaded: Loaded, names: readonly string[]): LoadedStack {
-	const chosen = loaded.stacks.filter((stack) => names.length === 0 || names.includes(stack.name));
-	const [stack, ...more] = chosen;
+export function onlyStack(stacks: readonly LoadedStack[]): LoadedStack {
+	const [stack, ...more] = stacks;
 	if (stack && more.length === 0) return stack;
-	const known = loaded.stacks.map((one) => one.name).join(", ");
-	throw fail(
-		"invalid",
-		"stack-needed",
-		stack ? "there are several stacks" : "no such stack",
-		`name one: ${known}`,
-	);
+	const names = stacks.map(({ name }) => name).join(", ");
+	throw fail("invalid", "stack-needed", "there are several stacks", `name one: ${names}`);
 }
 
 /** A session of the running process. */
@@ -112,7 +106,9 @@ export function processSession(args: readonly string[], options: Parsed, signal:
 		out: (text) => stdout.write(text),
 		err: (text) => stderr.write(text),
 		async ask(question) {
-			const reader = createInterface({ input: stdin, output: stdout });
+			const reader = createInterface({ input: stdin, output: options.json === true ? stderr : stdout });
+			// The terminal is in raw mode here: Ctrl-C comes as a key.
+			reader.on("SIGINT", () => process.kill(process.pid, "SIGINT"));
 			try {
 				return await reader.question(question, { signal });
 			} catch {

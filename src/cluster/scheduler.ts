@@ -109,8 +109,10 @@ export interface RunFiles {
 	readonly recordedIds: readonly string[];
 	/** Lines of `rollouts_materialized_inputs.jsonl`. */
 	readonly expected: number | null;
-	/** Bytes of `rollouts.jsonl` from the offset asked for. */
+	/** Bytes of `rollouts.jsonl` from the offset asked for, as many as one look carries. */
 	readonly rollouts: Uint8Array | null;
+	/** Does `rollouts.jsonl` go on behind these bytes? */
+	readonly rolloutsCut: boolean;
 }
 
 /** What a submission needs of the cluster; seen with the same look. */
@@ -156,6 +158,7 @@ export interface CancelOutcome {
 /** A piece of one log file. */
 export interface LogChunk {
 	readonly file: string;
+	/** Bytes of the file up to the end of this piece: where the next one starts. */
 	readonly size: number;
 	readonly text: string;
 }
@@ -170,6 +173,8 @@ export interface Scheduler {
 	find(where: FindQuery): Promise<readonly FoundSubmission[]>;
 	/** Cancels exactly the user's own jobs whose working directory is one of these, after writing the stop mark. */
 	cancel(jobDirs: readonly string[]): Promise<CancelOutcome>;
+	/** Ends what the user's jobs that fell with their machine left running, where the scheduler does not do that itself. */
+	endFallen(): Promise<void>;
 	/** Reads log files of a run from the given offsets; a file not named starts `tail` lines before its end. */
 	logs(jobDir: string, offsets: ReadonlyMap<string, number>, tail: number): Promise<readonly LogChunk[]>;
 	close(): Promise<void>;

@@ -6,8 +6,8 @@ import { GymError } from "../errors.ts";
 import type { Job, StepBase } from "./model.ts";
 import { quote } from "./script/quote.ts";
 
-/** Linux takes no longer single variable (128 KiB with its name). */
-const LONGEST_VALUE = 120 * 1024;
+/** Linux takes no longer single variable. Validation counts the name too, so only other callers get to see this. */
+const LONGEST_VALUE = 128 * 1024;
 
 /** One variable that a step takes from the submitting shell. */
 export interface SecretReference {

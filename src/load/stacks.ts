@@ -1,6 +1,7 @@
 /** From what the user wrote to validated stacks: `gymfile.ts` or a submit YAML, with equal rights. */
 import { readFile } from "node:fs/promises";
 import { basename, dirname, isAbsolute, relative, resolve } from "node:path";
+import { isStackName } from "../../constructs/stack-name.ts";
 import { fail, GymError, type Problem, type SourceLocation } from "../errors.ts";
 import type { Stack } from "../io.ts";
 import type { SourceMap, Value } from "../submit/config.ts";
@@ -87,7 +88,7 @@ function finish(
 
 /**
  * Loads every stack; document errors are in the result, so that all of them can be shown.
- * @throws GymError exit `invalid` when the file itself cannot be read or run
+ * @throws GymError exit `invalid` when the file itself cannot be read or run; code `stack-name`
  */
 export async function loadStacks(request: StackRequest): Promise<Loaded> {
 	if (request.yaml !== undefined) {
@@ -102,6 +103,10 @@ export async function loadStacks(request: StackRequest): Promise<Loaded> {
 			);
 		});
 		const name = request.stackName ?? basename(file).replace(/\.ya?ml$/i, "");
+		if (!isStackName(name)) {
+			const message = `bad stack name ${JSON.stringify(name)}`;
+			throw fail("invalid", "stack-name", message, "use letters, digits and . _ -; --stack names it");
+		}
 		const { loadSubmitYaml } = await import("./submit-yaml.ts");
 		const { raw, sources, problems } = loadSubmitYaml(text, request.yaml);
 		return {
@@ -125,11 +130,8 @@ export async function loadStacks(request: StackRequest): Promise<Loaded> {
 	return { root: dirname(file), stacks };
 }
 
-/**
- * The validated ones of the stacks that were asked for (all, when none is named).
- * @throws GymError exit `invalid` with every problem of every stack asked for; code `stack-unknown`
- */
-export function validStacks(loaded: Loaded, names: readonly string[]): readonly Stack[] {
+/** The stacks that were asked for (all, when none is named). @throws GymError exit `invalid`, code `stack-unknown` */
+export function chosenStacks(loaded: Loaded, names: readonly string[]): readonly LoadedStack[] {
 	const known = loaded.stacks.map((stack) => stack.name);
 	const unknown = names.filter((name) => !known.includes(name));
 	if (unknown.length > 0) {
@@ -140,7 +142,15 @@ export function validStacks(loaded: Loaded, names: readonly string[]): readonly 
 			`stacks: ${known.join(", ") || "none"}`,
 		);
 	}
-	const chosen = loaded.stacks.filter((stack) => names.length === 0 || names.includes(stack.name));
+	return loaded.stacks.filter((stack) => names.length === 0 || names.includes(stack.name));
+}
+
+/**
+ * The validated ones of the stacks that were asked for (all, when none is named).
+ * @throws GymError exit `invalid` with every problem of every stack asked for; code `stack-unknown`
+ */
+export function validStacks(loaded: Loaded, names: readonly string[]): readonly Stack[] {
+	const chosen = chosenStacks(loaded, names);
 	const problems = chosen.flatMap((stack) => (stack.stack ? [] : stack.problems));
 	if (problems.length > 0) throw new GymError("invalid", problems);
 	return chosen.map((stack) => stack.stack!);

@@ -103,7 +103,10 @@ function decideKnown(
 	return action(address, desired, run, "decide", standing);
 }
 
-/** Goes on in the same run directory, with the cache; only what stopped short and is still the same job can. */
+/**
+ * Goes on in the same run directory, with the cache; only what stopped short and is still the same job can. A
+ * submission that was cut short, an earlier resume's too, is finished.
+ */
 function decideResumed(
 	address: string,
 	desired: Desired,
@@ -116,7 +119,7 @@ function decideResumed(
 		...action(address, desired, run, "resume", "unchanged"),
 		refused: { code: "not-resumable", severity: "error", at: "", message, remedy },
 	});
-	if (standing === "unfinished" || standing === "settled") {
+	if (standing === "settled") {
 		return refuse(`${address} is ${run.status}: there is nothing to resume`, "gym status shows what runs");
 	}
 	if (changed)
@@ -128,6 +131,7 @@ function decideResumed(
 			remedy,
 		);
 	}
+	if (standing === "unfinished") return action(address, desired, run, "submit", "unfinished-submission");
 	return action(address, desired, run, "resume", standing);
 }
 

@@ -8,6 +8,8 @@ const LOCAL_POINTS = [
 	"lock.acquired",
 	"exchange.observe.before",
 	"exchange.observe.after",
+	"exchange.find.before",
+	"exchange.find.after",
 	"state.intent.before",
 	"state.intent.staged",
 	"state.intent.linked",

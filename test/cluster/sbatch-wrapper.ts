@@ -57,3 +57,24 @@ export async function gateSbatch(
 		open: () => writeFile(go, ""),
 	};
 }
+
+/** Ways in which sbatch says more, or less, than it did: lines for `wrapSbatch`. */
+export const STAND_INS: Readonly<Record<string, readonly string[]>> = {
+	"sbatch queues, then times out": [
+		`${REAL} "$@" >/dev/null`,
+		'echo "sbatch: error: Batch job submission failed: Socket timed out on send/recv operation" >&2',
+		"exit 1",
+	],
+	"sbatch warns after the id": [
+		`${REAL} "$@" || exit`,
+		'echo "sbatch: warning: 2 of your 4711 jobs have expired" >&2',
+		"exit 0",
+	],
+	"a wrapper of the site says more": [
+		'echo "site-sbatch 3.1: account checked, 4711 hours left"',
+		`id=$(${REAL} "$@") || exit`,
+		`echo "Submitted batch job $id"`,
+		'echo "Help: https://hpc.example.org/2026"',
+		"exit 0",
+	],
+};

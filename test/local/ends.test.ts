@@ -72,20 +72,22 @@ describe.concurrent("a job", () => {
 		expect((await user.ok(["destroy", "--auto-approve"])).stderr).toContain("Nothing of lab is live");
 	});
 
-	test.for([["cancel", "lab/slow"], ["destroy"], ["apply", "-replace=lab/slow"], ["resume", "lab/slow"]])(
-		"whose supervisor is killed, then gym %s",
-		async (command, { user }) => {
-			const { supervisor, jobDir } = await begin(user);
-			process.kill(supervisor, "SIGKILL");
-			expect(await user.until("lab/slow", "node-fail")).toMatchObject({ run_dir: join(jobDir, "..") });
-			expect((await user.ok(["plan"])).stdout).toMatch(/^! lab\/slow {2}node-fail/m);
-			const orphans = (await user.processes()).filter((pid) => pid !== supervisor);
-			expect(orphans).not.toEqual([]);
-			await user.ok([...command, "--auto-approve"]);
-			const acts = command[0] === "apply" || command[0] === "resume";
-			if (acts) await user.until("lab/slow", "running");
-			expect((await user.processes()).filter((pid) => orphans.includes(pid))).toEqual([]);
-			if (acts) await user.ok(["cancel", "lab/slow", "--auto-approve"]);
-		},
-	);
+	test.for([
+		["cancel lab/slow", "cancelled"],
+		["destroy", "cancelled"],
+		["apply", "node-fail"],
+		["apply -replace=lab/slow", "running"],
+		["resume lab/slow", "running"],
+	] as const)("whose supervisor is killed, then gym %s", async ([command, status], { user }) => {
+		const { supervisor, jobDir } = await begin(user);
+		process.kill(supervisor, "SIGKILL");
+		expect(await user.until("lab/slow", "node-fail")).toMatchObject({ run_dir: join(jobDir, "..") });
+		expect((await user.ok(["plan"])).stdout).toMatch(/^! lab\/slow {2}node-fail/m);
+		const orphans = (await user.processes()).filter((pid) => pid !== supervisor);
+		expect(orphans).not.toEqual([]);
+		await user.ok([...command.split(" "), "--auto-approve"]);
+		await user.until("lab/slow", status);
+		expect((await user.processes()).filter((pid) => orphans.includes(pid))).toEqual([]);
+		if (status === "running") await user.ok(["cancel", "lab/slow", "--auto-approve"]);
+	});
 });

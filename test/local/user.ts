@@ -6,7 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test as base, expect, vi } from "vitest";
 
-const CLI = new URL("../../dist/cli.js", import.meta.url).pathname;
+/** The built program. */
+export const CLI = new URL("../../dist/cli.js", import.meta.url).pathname;
 
 /** Folder of the demo, whose `bin/vllm` plays the model server. */
 export const DEMO = new URL("../../examples/demo", import.meta.url).pathname;
@@ -53,7 +54,10 @@ export interface User {
 	processes(): Promise<readonly number[]>;
 }
 
-const PATIENCE = { timeout: 30_000, interval: 50 };
+const PATIENCE = { timeout: 40_000, interval: 100 };
+
+/** Each look is a program of its own. */
+const LOOKS = { ...PATIENCE, interval: 500 };
 
 const LIVE = ["submitting", "held", "pending", "running", "completing"];
 
@@ -118,7 +122,7 @@ function userIn(folder: string): User {
 				const seen = (await user.status()).get(address)!;
 				if (seen.status !== status && LIVE.includes(seen.status)) throw new Error(`still ${seen.status}`);
 				return seen;
-			}, PATIENCE);
+			}, LOOKS);
 			expect(line).toMatchObject({ status });
 			return line;
 		},
@@ -135,7 +139,16 @@ function userIn(folder: string): User {
 
 /** Waits until nothing that the user's jobs started lives. */
 export async function allGone(user: User): Promise<void> {
-	await vi.waitFor(async () => expect(await user.processes()).toEqual([]), PATIENCE);
+	await vi.waitFor(async () => expect(await user.processes()).toEqual([]), { ...PATIENCE, timeout: 15_000 });
+}
+
+/** One that is gone by now, with another one that was killed, is no failure. */
+function kill(pid: number): void {
+	try {
+		process.kill(pid, "SIGKILL");
+	} catch {
+		// It has ended.
+	}
 }
 
 /** A test with a `user`; at its end every job must be over, and no process of one left. */
@@ -148,7 +161,7 @@ export const test = base.extend<{ user: User }>({
 			await use(user);
 			await allGone(user);
 		} finally {
-			for (const pid of await user.processes()) process.kill(pid, "SIGKILL");
+			for (const pid of await user.processes()) kill(pid);
 			await rm(folder, { recursive: true, force: true });
 		}
 	},

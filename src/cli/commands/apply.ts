@@ -9,7 +9,10 @@ import { loadValid, type Session } from "../session.ts";
 export async function run(session: Session): Promise<number> {
 	requireConsent(session);
 	const { root, stacks } = await loadValid(session, session.args);
-	const choice = choiceOf(session.options);
+	const choice = choiceOf(
+		session.options,
+		stacks.map(({ name }) => name),
+	);
 	return withIo(session, root, (io) =>
 		forEachStack(stacks, session, (stack) => converse(session, stack, io, choice)),
 	);

@@ -1,8 +1,8 @@
 /** `gym cancel`: ends a benchmark's jobs; artifacts, logs and history are kept. */
 import { cancelRuns } from "../../apply/cancel.ts";
-import { EXIT, fail } from "../../errors.ts";
+import { EXIT } from "../../errors.ts";
 import { type AddressedRun, findRun } from "../address.ts";
-import { requireConsent } from "../consent.ts";
+import { notApproved, requireConsent } from "../consent.ts";
 import { textOption } from "../options.ts";
 import { withIo } from "../process-io.ts";
 import type { Session } from "../session.ts";
@@ -18,7 +18,7 @@ export async function run(session: Session): Promise<number> {
 		if (session.options["auto-approve"] !== true) {
 			const names = runs.map((one) => one.address).join(", ");
 			const answer = await session.ask(`Cancel ${names}?  Only "yes" is accepted: `);
-			if (answer?.trim() !== "yes") throw fail("declined", "declined", "not cancelled; nothing was changed");
+			if (answer?.trim() !== "yes") throw notApproved(session, "not cancelled");
 		}
 		let left = false;
 		for (const stack of new Set(runs.map((one) => one.stack))) {

@@ -1,8 +1,10 @@
 /** `gym destroy`: cancels every live job of the stacks; artifacts and history are kept. */
 import { isLive } from "../../../state/document.ts";
 import { cancelRuns } from "../../apply/cancel.ts";
-import { EXIT, fail } from "../../errors.ts";
-import { requireConsent } from "../consent.ts";
+import { EXIT } from "../../errors.ts";
+import type { Io } from "../../io.ts";
+import { notApproved, requireConsent } from "../consent.ts";
+import { forEachStack } from "../each-stack.ts";
 import { textOption } from "../options.ts";
 import { withIo } from "../process-io.ts";
 import type { Session } from "../session.ts";
@@ -12,32 +14,40 @@ import { plural } from "../views/words.ts";
 
 export async function run(session: Session): Promise<number> {
 	requireConsent(session);
-	const view = session.view();
 	return withIo(session, stateRoot(session), async (io) => {
-		let left = false;
-		for (const stack of await stateStacks(io.store, session.args)) {
-			const state = await io.store.read(stack);
-			const live = [...(state?.benchmarks ?? [])].filter(([, { current, history }]) =>
-				[current, ...history].some((run) => run && isLive(run.status)),
-			);
-			if (live.length === 0) {
-				session.err(`Nothing of ${stack} is live.\n`);
-				continue;
-			}
-			const count = String(live.length);
-			const question = `Cancel ${plural(live.length, "benchmark")} of ${stack}: ${live.map(([name]) => name).join(", ")}?  Only the number ${count} is accepted: `;
-			if (session.options["auto-approve"] !== true && (await session.ask(question))?.trim() !== count) {
-				throw fail("declined", "declined", "not destroyed; nothing was changed");
-			}
-			await cancelRuns(stack, io, {
-				benchmarks: live.map(([name]) => name),
-				lockTimeout: Number(textOption(session.options, "lock-timeout") ?? 0),
-				cancelled(address, ids, stillThere) {
-					left ||= stillThere;
-					view.applyOutcomes([cancelOutcome(address, ids, stillThere)]);
-				},
-			});
-		}
-		return left ? EXIT.failure : EXIT.ok;
+		const names = await stateStacks(io.store, session.args);
+		return forEachStack(
+			names.map((name) => ({ name })),
+			session,
+			({ name }) => destroyStack(name, io, session),
+		);
 	});
+}
+
+/** @returns the exit code: `failure` when jobs were still listed at the end */
+async function destroyStack(stack: string, io: Io, session: Session): Promise<number> {
+	const view = session.view();
+	const state = await io.store.read(stack);
+	const live = [...(state?.benchmarks ?? [])].filter(([, { current, history }]) =>
+		[current, ...history].some((run) => run && isLive(run.status)),
+	);
+	if (live.length === 0) {
+		session.err(`Nothing of ${stack} is live.\n`);
+		return EXIT.ok;
+	}
+	const count = String(live.length);
+	const question = `Cancel ${plural(live.length, "benchmark")} of ${stack}: ${live.map(([name]) => name).join(", ")}?  Only the number ${count} is accepted: `;
+	if (session.options["auto-approve"] !== true && (await session.ask(question))?.trim() !== count) {
+		throw notApproved(session, "not destroyed");
+	}
+	let left = false;
+	await cancelRuns(stack, io, {
+		benchmarks: live.map(([name]) => name),
+		lockTimeout: Number(textOption(session.options, "lock-timeout") ?? 0),
+		cancelled(address, ids, stillThere) {
+			left ||= stillThere;
+			view.applyOutcomes([cancelOutcome(address, ids, stillThere)]);
+		},
+	});
+	return left ? EXIT.failure : EXIT.ok;
 }

@@ -34,25 +34,34 @@ export async function run(session: Session): Promise<number> {
 		const scheduler = io.scheduler(cluster);
 		const offsets = new Map<string, number>();
 		const sources = new Set<string>();
+		// The begun last line of each file: it is printed when it is whole, or when nothing more comes.
+		const begun = new Map<string, string>();
+		const view = session.view();
 		let printed = false;
+		const print = (file: string, line: string) => {
+			printed = true;
+			view.logLine(address, sourceOf(file), line);
+		};
 		while (!session.signal.aborted) {
 			// The status is read before the logs: what a job wrote at its very end is then still printed.
 			const seen = options.follow === true ? await statusOf(stack, io, { refresh: true }) : null;
 			const status = seen?.runs.find((one) => one.benchmark === benchmark)?.run.status;
-			for (const chunk of await scheduler.logs(found.jobDir, offsets, Number(tail))) {
-				offsets.set(chunk.file, chunk.size);
-				const source = sourceOf(chunk.file);
-				sources.add(source);
-				if (only !== undefined && source !== only) continue;
-				for (const line of chunk.text.replace(/\n$/, "").split("\n")) {
-					if (chunk.text === "") continue;
-					printed = true;
-					session.out(`${printable(source)} | ${printable(line)}\n`);
-				}
+			const chunks = await scheduler.logs(found.jobDir, offsets, Number(tail));
+			for (const { file, size, text } of chunks) {
+				offsets.set(file, size);
+				sources.add(sourceOf(file));
+				if (only !== undefined && sourceOf(file) !== only) continue;
+				const lines = `${begun.get(file) ?? ""}${text}`.split("\n");
+				begun.set(file, lines.pop()!);
+				for (const line of lines) print(file, line);
 			}
-			if (status === undefined || !isLive(status)) break;
-			await sleep(INTERVAL * 1000, undefined, { signal: session.signal }).catch(() => undefined);
+			// One look carries so much of a file, so the last one is that which brings nothing.
+			if (status === undefined || (!isLive(status) && chunks.length === 0)) break;
+			if (isLive(status)) {
+				await sleep(INTERVAL * 1000, undefined, { signal: session.signal }).catch(() => undefined);
+			}
 		}
+		for (const [file, line] of begun) if (line !== "") print(file, line);
 		if (!printed && !session.signal.aborted) {
 			session.err(
 				only === undefined ? `No log of ${address} so far.\n` : nothingFrom(only, address, sources),

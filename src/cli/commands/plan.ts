@@ -10,11 +10,15 @@ import { loadValid, type Session } from "../session.ts";
 export async function run(session: Session): Promise<number> {
 	const { options } = session;
 	const { root, stacks } = await loadValid(session, session.args);
+	const choice = choiceOf(
+		options,
+		stacks.map(({ name }) => name),
+	);
 	const view = session.view();
 	const refresh = options.offline !== true && options.refresh !== "false";
 	return withIo(session, root, (io) =>
 		forEachStack(stacks, session, async (stack) => {
-			const plan = await planStack(stack, io, { refresh, choice: choiceOf(options) });
+			const plan = await planStack(stack, io, { refresh, choice });
 			view.plan(plan);
 			const blocked = blocking(plan);
 			if (blocked.length > 0) throw new GymError("refused", blocked);

@@ -1,7 +1,8 @@
 /** `gym resume`: goes on with runs that wait for a decision, in the same run directory and with their cache. */
-import { EXIT, fail } from "../../errors.ts";
+import { fail } from "../../errors.ts";
 import { requireConsent } from "../consent.ts";
 import { converse } from "../conversation.ts";
+import { forEachStack } from "../each-stack.ts";
 import { withIo } from "../process-io.ts";
 import { loadValid, type Session } from "../session.ts";
 
@@ -19,14 +20,11 @@ export async function run(session: Session): Promise<number> {
 		const names = stacks.map(({ name }) => name).join(", ");
 		throw fail("invalid", "address-unknown", `no stack of ${unknown.join(", ")}`, `stacks: ${names}`);
 	}
-	return withIo(session, root, async (io) => {
-		let code: number = EXIT.ok;
-		for (const stack of stacks) {
+	const meant = stacks.filter(({ name }) => of(name).length > 0);
+	return withIo(session, root, (io) =>
+		forEachStack(meant, session, (stack) => {
 			const resume = of(stack.name);
-			if (resume.length === 0) continue;
-			const choice = { replace: [], exclude: [], target: resume, resume };
-			code = Math.max(code, await converse(session, stack, io, choice));
-		}
-		return code;
-	});
+			return converse(session, stack, io, { replace: [], exclude: [], target: resume, resume });
+		}),
+	);
 }

@@ -9,6 +9,8 @@ import { stateRoot } from "../state-stacks.ts";
 export async function run(session: Session): Promise<number> {
 	const [action, ...rest] = session.args;
 	const store = stateStore(session, stateRoot(session));
+	// With -json, stdout is for data only.
+	const tell = session.options.json === true ? session.err : session.out;
 	switch (action) {
 		case "list": {
 			const addresses: string[] = [];
@@ -66,7 +68,7 @@ export async function run(session: Session): Promise<number> {
 			} finally {
 				await lease.release();
 			}
-			session.out(
+			tell(
 				`Forgot ${address}. Its jobs and its files stay as they are; the next plan finds the run again.\n`,
 			);
 			return EXIT.ok;
@@ -81,7 +83,7 @@ export async function run(session: Session): Promise<number> {
 					"the message about the lock names both",
 				);
 			await store.unlock(stack, id);
-			session.out(`Unlocked ${stack}.\n`);
+			tell(`Unlocked ${stack}.\n`);
 			return EXIT.ok;
 		}
 		default:

@@ -4,16 +4,14 @@ import { join, resolve } from "node:path";
 import { EXIT, GymError } from "../../errors.ts";
 import { emitYaml } from "../../submit/emit.ts";
 import { textOption } from "../options.ts";
-import { load, oneStack, type Session } from "../session.ts";
+import { load, onlyStack, type Session } from "../session.ts";
 
 export async function run(session: Session): Promise<number> {
 	const loaded = await load(session, { hostValues: false });
+	const { chosenStacks } = await import("../../load/stacks.ts");
 	const folder = textOption(session.options, "output");
-	const names = session.args;
-	const chosen =
-		folder === undefined
-			? [oneStack(loaded, names)]
-			: loaded.stacks.filter((stack) => names.length === 0 || names.includes(stack.name));
+	const stacks = chosenStacks(loaded, session.args);
+	const chosen = folder === undefined ? [onlyStack(stacks)] : stacks;
 	const problems = chosen.flatMap((stack) => (stack.stack ? [] : stack.problems));
 	if (problems.length > 0) throw new GymError("invalid", problems);
 	if (folder === undefined) {

@@ -6,17 +6,16 @@ import { loadValid, type Session } from "../session.ts";
 
 export async function run(session: Session): Promise<number> {
 	const { stacks } = await loadValid(session, session.args);
-	const warnings: Problem[] = [];
+	const found: Problem[] = [];
 	for (const stack of stacks) {
 		const { problems } = desiredJobs(stack.config, {
 			stack: stack.name,
 			toolVersion: VERSION,
 			sources: stack.sources,
 		});
-		const errors = problems.filter((problem) => problem.severity === "error");
-		if (errors.length > 0) throw new GymError("refused", [...errors, ...stack.problems]);
-		warnings.push(...stack.problems, ...problems);
+		found.push(...stack.problems, ...problems);
 	}
-	session.view().valid({ stacks: stacks.map((stack) => stack.name), problems: warnings });
+	if (found.some(({ severity }) => severity === "error")) throw new GymError("refused", found);
+	session.view().valid({ stacks: stacks.map((stack) => stack.name), problems: found });
 	return EXIT.ok;
 }

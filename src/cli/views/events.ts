@@ -154,6 +154,14 @@ const status = z.object({
 	as_of: z.number().nullable().describe("Epoch seconds of the cluster"),
 });
 
+const log = z.object({
+	type: z.literal("log"),
+	ts,
+	addr,
+	source: z.string().describe("`driver`, or the name of a service"),
+	line: z.string(),
+});
+
 const failed = z.object({
 	type: z.literal("failed"),
 	ts,
@@ -174,6 +182,7 @@ export const eventSchema = z.discriminatedUnion("type", [
 	applyOutcome,
 	applyComplete,
 	status,
+	log,
 	failed,
 ]);
 

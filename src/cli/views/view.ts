@@ -40,6 +40,8 @@ export interface View {
 	applyOutcomes(outcomes: readonly ApplyOutcome[]): void;
 	applyComplete(summary: ApplySummary): void;
 	status(screen: StatusScreen): void;
+	/** One line of a job's log. */
+	logLine(address: string, source: string, line: string): void;
 	/** The command cannot go on. */
 	problems(screen: ProblemsScreen): void;
 }
@@ -62,6 +64,7 @@ export function humanView(sink: Sink, options: HumanOptions): View {
 		applyOutcomes: (outcomes) => sink.out(outcomesText(outcomes, options)),
 		applyComplete: (summary) => sink.out(summaryText(summary)),
 		status: (screen) => sink.out(statusText(screen, options)),
+		logLine: (_address, source, line) => sink.out(`${printable(source)} | ${printable(line)}\n`),
 		problems: (screen) => sink.err(problemsText(screen, options.paint)),
 	};
 }
@@ -98,6 +101,7 @@ export function jsonView(sink: Sink, options: JsonOptions): View {
 		applyOutcomes: (outcomes) => emit(outcomes.map(outcomeEvent)),
 		applyComplete: (summary) => emit([summaryEvent(summary)]),
 		status: (screen) => emit(statusEvents(screen)),
+		logLine: (addr, source, line) => emit([{ type: "log", addr, source, line }]),
 		problems: (screen) => emit(problemsEvents(screen)),
 	};
 }

@@ -46,7 +46,7 @@ async function readLog(
 		const length = Math.min(LOG_LIMIT, size - from);
 		const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, from);
 		const text = buffer.subarray(0, bytesRead).toString("utf8");
-		return { size, text: offset === null ? lastLines(text, tail) : text };
+		return { size: from + bytesRead, text: offset === null ? lastLines(text, tail) : text };
 	} finally {
 		await file.close();
 	}

@@ -64,6 +64,7 @@ async function runFiles({ jobDir, runDir, rolloutsOffset }: RunQuery, limit: num
 	}
 	const artifact = (name: string) => join(jobDir, "artifacts", name);
 	const isRead = rolloutsOffset !== null;
+	const chunk = isRead ? await readBytes(artifact("rollouts.jsonl"), rolloutsOffset, limit) : null;
 	return {
 		exists: (await missingPaths([jobDir])).length === 0,
 		ends,
@@ -73,7 +74,8 @@ async function runFiles({ jobDir, runDir, rolloutsOffset }: RunQuery, limit: num
 			.filter(({ benchmark }) => benchmark === basename(jobDir))
 			.map(({ jobId }) => jobId),
 		expected: isRead ? await countLines(artifact("rollouts_materialized_inputs.jsonl")) : null,
-		rollouts: isRead ? await readBytes(artifact("rollouts.jsonl"), rolloutsOffset, limit) : null,
+		rollouts: chunk?.bytes ?? null,
+		rolloutsCut: chunk?.cut ?? false,
 	};
 }
 
@@ -97,14 +99,19 @@ async function countLines(path: string): Promise<number | null> {
 	return lines;
 }
 
-/** At most `limit` bytes from `offset` on; null when there is no such file. */
-async function readBytes(path: string, offset: number, limit: number): Promise<Uint8Array | null> {
+/** At most `limit` bytes from `offset` on, and whether the file goes on behind them; null when there is no such file. */
+async function readBytes(
+	path: string,
+	offset: number,
+	limit: number,
+): Promise<{ readonly bytes: Uint8Array; readonly cut: boolean } | null> {
 	const file = await openIfThere(path);
 	if (file === null) return null;
 	try {
-		const size = Math.min(limit, Math.max(0, (await file.stat()).size - offset));
+		const left = Math.max(0, (await file.stat()).size - offset);
+		const size = Math.min(limit, left);
 		const { buffer, bytesRead } = await file.read(Buffer.alloc(size), 0, size, offset);
-		return buffer.subarray(0, bytesRead);
+		return { bytes: buffer.subarray(0, bytesRead), cut: left > size };
 	} finally {
 		await file.close();
 	}

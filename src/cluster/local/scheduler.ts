@@ -3,8 +3,10 @@ import type { Scheduler } from "../scheduler.ts";
 import { cancel } from "./cancel.ts";
 import { LABEL, type LocalContext } from "./context.ts";
 import { findSubmissions } from "./find.ts";
+import { endGone } from "./gone.ts";
 import { readLogs } from "./logs.ts";
 import { look } from "./look.ts";
+import { registryOf } from "./registry.ts";
 import { submit } from "./submit.ts";
 
 /** The scheduler of an output path. Supervisors outlive it; closing it does nothing. */
@@ -15,6 +17,7 @@ export function localScheduler(context: LocalContext): Scheduler {
 		observe: (queries, preflight) => look(queries, preflight, context),
 		find: findSubmissions,
 		cancel: (jobDirs) => cancel(jobDirs, context),
+		endFallen: () => endGone(registryOf(context.outputPath), context.host, context.now),
 		logs: readLogs,
 		close: async () => undefined,
 	};

@@ -26,6 +26,7 @@ function runLines(query: RunQuery, index: number, limit: number): string[] {
 					`  [[ ! -f $f ]] || wc -l <"$f" | section ${index}:expected`,
 					"  f=artifacts/rollouts.jsonl",
 					`  [[ ! -f $f ]] || tail -c +${query.rolloutsOffset + 1} "$f" | head -c ${limit} | section ${index}:rollouts`,
+					`  [[ ! -f $f ]] || (($(wc -c <"$f") <= ${query.rolloutsOffset + limit})) || section ${index}:cut <<<yes`,
 				]),
 		"}",
 	];
@@ -113,5 +114,6 @@ export function runFiles(sections: ReadonlyMap<string, Buffer>, index: number, b
 		recordedIds: recorded.map(([, id]) => id!),
 		expected: expected === null ? null : Number(expected.trim()),
 		rollouts: sections.get(`${index}:rollouts`) ?? null,
+		rolloutsCut: sections.has(`${index}:cut`),
 	};
 }

@@ -189,6 +189,8 @@ export function slurmScheduler(transport: Transport, points: Points): Scheduler 
 			};
 		},
 
+		endFallen: async () => undefined,
+
 		async logs(jobDir, offsets, tail): Promise<readonly LogChunk[]> {
 			const exchange = await transport.run("logs", logsScript(jobDir, offsets, tail));
 			if (exchange.code !== 0) {

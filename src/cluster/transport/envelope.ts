@@ -84,13 +84,16 @@ export function lost(label: string, name: string, why: string): GymError {
 	);
 }
 
-/** The last words of a program, fit for one line of a message: no control characters, at most 400 characters. */
-export function lastWords(output: Buffer): string {
+/**
+ * The last words of a program, fit for one line of a message: no control characters, at most 400 characters.
+ * @param nonce the mark of an envelope, which nobody said
+ */
+export function lastWords(output: Buffer, nonce?: string): string {
 	const lines = output
 		.toString()
 		.replace(/\x1b\[[0-9;]*[A-Za-z]|[\x00-\x08\x0b-\x1f\x7f]/g, "")
 		.split("\n")
 		.map((line) => line.trim())
-		.filter((line) => /[A-Za-z0-9]/.test(line));
+		.filter((line) => /[A-Za-z0-9]/.test(line) && line !== nonce);
 	return lines.slice(-3).join("; ").slice(-400);
 }

@@ -30,7 +30,8 @@ export function localTransport(io: TransportIo): Transport {
 			const error = cutOff(result, label, name, timeoutMs);
 			if (error) throw error;
 			const { exchange } = readAnswer(result, nonce);
-			if (!exchange) throw lost(label, name, lastWords(result.stderr) || "bash ended before the script did");
+			if (!exchange)
+				throw lost(label, name, lastWords(result.stderr, nonce) || "bash ended before the script did");
 			await io.points.reach(`exchange.${name}.after`);
 			return exchange;
 		},

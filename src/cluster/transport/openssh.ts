@@ -108,8 +108,9 @@ export function opensshTransport(host: OpensshHost, io: TransportIo): Transport 
 		await removeControlFolder(open.folder);
 	};
 	/** Why there is no answer. A connection that failed is not used again: the next exchange opens another. */
-	const explain = async (result: ProcessResult, name: string, started: boolean): Promise<GymError> => {
-		const words = lastWords(result.stderr) || lastWords(result.stdout);
+	const explain = async (result: ProcessResult, name: string, nonce: string): Promise<GymError> => {
+		const { started } = readAnswer(result, nonce);
+		const words = lastWords(result.stderr, nonce) || lastWords(result.stdout, nonce);
 		if (started || result.code === null || droppedLater(result.stderr)) {
 			return lost(hostname, name, words || "the connection ended before the script did");
 		}
@@ -145,8 +146,8 @@ export function opensshTransport(host: OpensshHost, io: TransportIo): Transport 
 			});
 			const error = cutOff(result, hostname, name, timeoutMs);
 			if (error) throw error;
-			const { started, exchange } = readAnswer(result, nonce);
-			if (!exchange) throw await explain(result, name, started);
+			const { exchange } = readAnswer(result, nonce);
+			if (!exchange) throw await explain(result, name, nonce);
 			await io.points.reach(`exchange.${name}.after`);
 			return exchange;
 		},

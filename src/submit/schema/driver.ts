@@ -31,7 +31,15 @@ const benchmark = struct({
 });
 
 /** Files of the run directory, beside which each benchmark has its folder. */
-const TAKEN = new Set([".", "..", "gym-job.json", "resolved-config.yaml"]);
+const FILES = [
+	"gym-job.json",
+	"resolved-config.yaml",
+	"submitted-at",
+	"submit.err",
+	"submit.ids",
+	"submit.lock",
+];
+const TAKEN = new Set([".", "..", "submit.said", ...FILES.flatMap((file) => [file, `${file}.new`])]);
 
 /** Longest name that leaves room for what is added to it in file names. */
 const LONGEST_NAME = 200;

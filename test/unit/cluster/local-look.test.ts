@@ -2,6 +2,7 @@
 import { appendFile, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { ROLLOUTS_LIMIT } from "../../../src/cluster/slurm/observe-script.ts";
 import { buildPrograms, type LocalWorld, localWorld, type Programs } from "./local-world.ts";
 
 let programs: Programs;
@@ -35,6 +36,7 @@ test("a run that is not there, on an output path that is not there", async () =>
 		recordedIds: [],
 		expected: null,
 		rollouts: null,
+		rolloutsCut: false,
 	});
 });
 
@@ -45,6 +47,21 @@ test("an output path below a file cannot be made", async () => {
 	await writeFile(file, "");
 	const { preflight } = await world.scheduler.observe([], { outputPath: `${file}/x`, mountSources: [] });
 	expect(preflight?.writable).toBe(false);
+});
+
+test("of rollouts that are more than a look carries it says that they go on", async () => {
+	const world = await localWorld(programs);
+	const limit = ROLLOUTS_LIMIT / 40;
+	const at = `${world.outputPath}/run/alpha`;
+	await mkdir(`${at}/artifacts`, { recursive: true });
+	await writeFile(`${at}/artifacts/rollouts.jsonl`, Buffer.alloc(limit + 4, "x"));
+	const others = Array.from({ length: 39 }, (_, n) => ({ ...query(world, null), jobDir: `${at}${n}` }));
+	const look = async (offset: number) =>
+		(await world.scheduler.observe([query(world, offset), ...others], null)).runs.get(at)!;
+	const first = await look(3);
+	expect(first.rolloutsCut).toBe(true);
+	expect(first.rollouts).toHaveLength(limit);
+	expect((await look(4)).rolloutsCut).toBe(false);
 });
 
 test("a run's files, and rollouts from an offset on", async () => {
@@ -67,6 +84,7 @@ printf 'abc\\ndef\\n' >artifacts/rollouts.jsonl
 		control: "",
 		recordedIds: ["1"],
 		expected: 3,
+		rolloutsCut: false,
 	});
 	expect(Buffer.from(rollouts!).toString()).toBe("def\n");
 	expect((await look(100)).rollouts).toHaveLength(0);

@@ -3,7 +3,7 @@ import { mkdir, readdir, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
 import type { PreflightQuery, RunQuery } from "../../../src/cluster/scheduler.ts";
-import { observeScript } from "../../../src/cluster/slurm/observe-script.ts";
+import { observeScript, ROLLOUTS_LIMIT } from "../../../src/cluster/slurm/observe-script.ts";
 import { slurmScheduler } from "../../../src/cluster/slurm/scheduler.ts";
 import { noPoints } from "../../../src/points.ts";
 import { type FakeSlurm, fakeSlurm, shellcheck, USER } from "./fake-slurm.ts";
@@ -85,6 +85,7 @@ describe("run directories", () => {
 			recordedIds: ["12", "13"],
 			expected: 3,
 			rollouts: bytes,
+			rolloutsCut: false,
 		});
 		expect(runs.get(`${runDir}/aime`)).toMatchObject({
 			exists: true,
@@ -93,6 +94,26 @@ describe("run directories", () => {
 			rollouts: null,
 		});
 		expect(runs.get(`${runDir}/never`)).toMatchObject({ exists: false, control: null, recordedIds: [] });
+	});
+
+	test("of rollouts that are more than a look carries it says that they go on", async () => {
+		const limit = ROLLOUTS_LIMIT / 40;
+		const others = Array.from({ length: 38 }, (_, n) => query(`other${n}`));
+		await write(`${runDir}/long/artifacts/rollouts.jsonl`, Buffer.alloc(limit + 4, "x"));
+		await write(`${runDir}/whole/artifacts/rollouts.jsonl`, Buffer.alloc(limit, "x"));
+		const look = async (offset: number) =>
+			(
+				await observe([
+					query("long", { rolloutsOffset: offset }),
+					query("whole", { rolloutsOffset: 0 }),
+					...others,
+				])
+			).runs;
+		const first = await look(3);
+		expect(first.get(`${runDir}/long`)).toMatchObject({ rolloutsCut: true });
+		expect(first.get(`${runDir}/long`)!.rollouts).toHaveLength(limit);
+		expect(first.get(`${runDir}/whole`)).toMatchObject({ rolloutsCut: false });
+		expect((await look(4)).get(`${runDir}/long`)).toMatchObject({ rolloutsCut: false });
 	});
 
 	test("looking leaves no trace", async () => {

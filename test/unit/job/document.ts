@@ -13,6 +13,8 @@ export interface Parts {
 	readonly service?: object;
 	readonly services?: ReadonlyMap<string, unknown>;
 	readonly compute?: object;
+	/** Processes of this machine instead of Slurm; then there are no pools. */
+	readonly local?: boolean;
 	readonly pools?: ReadonlyMap<string, unknown>;
 	readonly driver?: object;
 	readonly benchmark?: object;
@@ -32,7 +34,11 @@ export function document(parts: Parts = {}): ReadonlyMap<string, unknown> {
 	const pools = parts.pools ?? map({ front: map({ partition: "batch", gpus_per_node: 4 }) });
 	return map({
 		services: parts.services ?? map({ speaker }),
-		compute: map({ north: map({ type: "slurm", account: "lab-07", node_pools: pools, ...parts.compute }) }),
+		compute: map({
+			north: parts.local
+				? map({ type: "local", ...parts.compute })
+				: map({ type: "slurm", account: "lab-07", node_pools: pools, ...parts.compute }),
+		}),
 		driver: map({
 			policy_model: parts.services ? null : "speaker",
 			benchmarks: map({ sums: map(parts.benchmark ?? { run: map({ split: "dev" }) }) }),

@@ -27,6 +27,13 @@ const SAMPLES = {
 		compute: { walltime: "04:00:00" },
 	},
 	"no services": { services: map({}) },
+	"this machine": {
+		local: true,
+		service: { env: map({ A: "host:S", B: "runtime:live", C: "lit:it's" }), pre_command: "x='" },
+		driver: { env: map({ D: "host:S" }) },
+		benchmark: { command: "echo 'STEP\n'" },
+		compute: { walltime: "10" },
+	},
 	"DOS line breaks": {
 		service: { env: map({ A: "lit:a\r\nb" }), pre_command: "x='\r\n'" },
 		benchmark: { command: "echo a\r\n" },
@@ -101,6 +108,14 @@ describe("directives", () => {
 	});
 });
 
+describe("the script of a local job", () => {
+	test("asks nothing of Slurm, containers or curl", () => {
+		const text = script({ local: true });
+		expect(directives(text)).toEqual([]);
+		expect(text).not.toMatch(/\b(srun|scancel|squeue|scontrol|curl|container)\b/);
+	});
+});
+
 describe("the script", () => {
 	test("names the address and the version, and is for its owner alone", () => {
 		const { files } = renderJob(job(), { runDir: "/r", toolVersion: "1.2.3" });
@@ -126,6 +141,10 @@ describe("the secrets file", () => {
 		expect(secretsFile(secret(), (name) => `it's ${name}`)).toBe(
 			"GYM_SECRET_SPEAKER__T='it'\\''s ONE'\nGYM_SECRET_DRIVER__T='it'\\''s TWO'\n",
 		);
+	});
+
+	test("takes what validation lets through: almost 128 KiB", () => {
+		expect(secretsFile(secret(), () => "x".repeat(127 * 1024)).length).toBeGreaterThan(127 * 1024);
 	});
 
 	test("is empty without secrets", () => expect(secretsFile(job(), () => "x")).toBe(""));

@@ -139,6 +139,25 @@ describe("-replace", () => {
 	});
 });
 
+describe("a run that is resumed", () => {
+	const RESUME = { resume: ["math/gsm8k"] };
+
+	test.each([
+		["failed", "resume", "failed"],
+		["cancelled", "resume", "cancelled"],
+		["submitting", "submit", "unfinished-submission"],
+		["held", "submit", "unfinished-submission"],
+	] as const)("and is %s: %s, %s", (status, kind, reason) => {
+		const action = decideOne(same, status, RESUME);
+		expect(action).toMatchObject({ kind, reason });
+		expect(action.refused).toBeUndefined();
+	});
+
+	test.each(["pending", "running", "succeeded"] as const)("is refused while it is %s", (status) => {
+		expect(decideOne(same, status, RESUME).refused).toMatchObject({ code: "not-resumable" });
+	});
+});
+
 describe("a benchmark that is no longer in the gymfile", () => {
 	test("is cancelled while live, after everything of the gymfile", () => {
 		const state = makeState({

@@ -178,7 +178,8 @@ describe("keys", () => {
 });
 
 describe("benchmarks", () => {
-	test.each([".", "..", "a b", "a/b", '"a\\n"', "gym-job.json", "é", '""', "x".repeat(201)])(
+	const files = ["gym-job.json", "submit.lock", "submit.ids", "submit.ids.new", "submitted-at"];
+	test.each([".", "..", "a b", "a/b", '"a\\n"', ...files, "é", '""', "x".repeat(201)])(
 		"the name %s is refused",
 		(name) => {
 			const { config, problems } = validate({ driver: `{benchmarks: {${name}: {run: {x: 1}}}}` });
