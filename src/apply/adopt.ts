@@ -1,11 +1,11 @@
 /** Takes one run directory into the state because a person says so: also one that another program submitted. */
 import { emptyState, isLive, type RunRecord, type StateDocument } from "../../state/document.ts";
-import { queriesFor, refreshState } from "../chain/refresh.ts";
 import { fail, GymError } from "../errors.ts";
 import type { Io, Stack } from "../io.ts";
 import { desiredJobs } from "../plan/desired.ts";
 import { checkMoved, clusterOf } from "./cluster-of.ts";
 import { judge } from "./find-runs.ts";
+import { observeState } from "./observe.ts";
 import { withCurrent } from "./record.ts";
 
 export interface AdoptOptions {
@@ -34,9 +34,9 @@ export async function adoptRun(stack: Stack, io: Io, options: AdoptOptions): Pro
 		const before = (await lease.read()) ?? emptyState(stack.name);
 		const moved = checkMoved(before, cluster);
 		if (moved) throw new GymError("refused", moved);
-		const observation = await scheduler.observe(queriesFor(before), null);
+		const { observation, state: seen } = await observeState(before, scheduler, null);
 		const { user } = observation;
-		let state: StateDocument = { ...refreshState(before, observation).state, cluster };
+		let state: StateDocument = { ...seen, cluster };
 		const submissions = await scheduler.find({ runDir: options.runDir });
 		const found = await judge(desired, submissions, scheduler, stack.name, user);
 		const runs = [...found].flatMap(([benchmark, { current, history }]) => {

@@ -98,6 +98,34 @@ describe.concurrent("a pipe", () => {
 	});
 });
 
+describe.concurrent("adopt", () => {
+	test("takes a path from where the command works", async ({ user }) => {
+		await user.write(gymfile(QUICK));
+		await user.ok(["apply", "--auto-approve"]);
+		const { run_dir } = await user.until("lab/quick", "succeeded");
+		const relative = run_dir.slice(user.folder.length + 1);
+		for (const path of [`${relative}/`, `${relative}/gym-job.json`]) {
+			const { code, text } = await onTerminal(
+				user,
+				`cd / && ${gym(`adopt -chdir '${user.folder}' ${path}`)}`,
+			);
+			expect(code, text).toBe(0);
+			expect(text).toMatch(/lab\/quick +adopted/);
+		}
+	});
+
+	test("wants an absolute path where another machine is meant", async ({ user }) => {
+		const slurm = `new SlurmCompute(stack, "here", { account: "a", hostname: "login.invalid" })`;
+		const text = gymfile(QUICK)
+			.replace(/new LocalCompute\(.*\)/, slurm)
+			.replace("App,", "App, SlurmCompute,");
+		await user.write(text);
+		const { code, stderr } = await user.gym(["adopt", "runs/gym-job-x"]);
+		expect(code, stderr).toBe(3);
+		expect(stderr).toContain("runs/gym-job-x is not absolute");
+	});
+});
+
 describe.concurrent("one of several stacks that fails", () => {
 	test("keeps no other from being shown or cancelled", async ({ user }) => {
 		await user.write(gymfile({ name: "a", ...QUICK }, { name: "b", benchmarks: { slow: "sleep 600" } }));
