@@ -87,9 +87,9 @@ export async function applyActions(
 	}
 	const adopted = work.filter((action) => action.kind === "adopt");
 	now = adopt(adopted, plan, now);
+	if (adopted.length > 0) now = await lease.write(now, "adopted");
 	for (const action of adopted) events.adopted(action.address, action.run!);
 	if (adopted.length === work.length) {
-		now = await lease.write(now, "adopted");
 		return {
 			submitted: 0,
 			refused: 0,

@@ -116,7 +116,7 @@ describe.concurrent("adopt", () => {
 
 	test("wants an absolute path where another machine is meant", async ({ user }) => {
 		const slurm = `new SlurmCompute(stack, "here", { account: "a", hostname: "login.invalid" })`;
-		const text = gymfile(QUICK)
+		const text = gymfile({ ...QUICK, outputPath: "/evals" })
 			.replace(/new LocalCompute\(.*\)/, slurm)
 			.replace("App,", "App, SlurmCompute,");
 		await user.write(text);

@@ -103,14 +103,6 @@ const applyStart = z.object({
 	cancel: z.number(),
 });
 
-const applyProgress = z.object({
-	type: z.literal("apply_progress"),
-	ts,
-	stack: z.string(),
-	step: z.string(),
-	elapsed: z.number().describe("Seconds since the step began"),
-});
-
 const applyOutcome = z.object({
 	type: z.literal("apply_outcome"),
 	ts,
@@ -178,7 +170,6 @@ export const eventSchema = z.discriminatedUnion("type", [
 	plannedChange,
 	changeSummary,
 	applyStart,
-	applyProgress,
 	applyOutcome,
 	applyComplete,
 	status,

@@ -6,7 +6,7 @@ import type { Paint } from "./paint.ts";
 import { place, plural } from "./words.ts";
 
 /** How a command that could not go on left the world, as far as it knows. */
-export type Aftermath = "not-contacted" | "not-changed" | "unknown";
+export type Aftermath = "not-contacted" | "unknown";
 
 export interface ProblemsScreen {
 	readonly problems: readonly Problem[];
@@ -16,7 +16,6 @@ export interface ProblemsScreen {
 
 const AFTERMATH: Readonly<Record<Aftermath, string>> = {
 	"not-contacted": " Nothing was contacted.",
-	"not-changed": " Nothing was changed.",
 	unknown: "",
 };
 

@@ -35,8 +35,6 @@ export interface View {
 	valid(screen: ValidScreen): void;
 	/** Apply begins to act. */
 	applyStart(stack: string, submit: number, cancel: number): void;
-	/** Something takes long: say every ten seconds what is waited for and how many seconds already. */
-	applyProgress(stack: string, step: string, elapsed: number): void;
 	applyOutcomes(outcomes: readonly ApplyOutcome[]): void;
 	applyComplete(summary: ApplySummary): void;
 	status(screen: StatusScreen): void;
@@ -60,7 +58,6 @@ export function humanView(sink: Sink, options: HumanOptions): View {
 		tookOver: (stack, holder) => sink.err(`${tookOverText(stack, holder)}\n`),
 		valid: (screen) => sink.out(validText(screen, options.paint)),
 		applyStart: () => undefined,
-		applyProgress: (_stack, step, elapsed) => sink.err(`  ${printable(step)}: ${Math.round(elapsed)} s\n`),
 		applyOutcomes: (outcomes) => sink.out(outcomesText(outcomes, options)),
 		applyComplete: (summary) => sink.out(summaryText(summary)),
 		status: (screen) => sink.out(statusText(screen, options)),
@@ -97,7 +94,6 @@ export function jsonView(sink: Sink, options: JsonOptions): View {
 			]),
 		valid: (screen) => emit(validEvents(screen)),
 		applyStart: (stack, submit, cancel) => emit([{ type: "apply_start", stack, submit, cancel }]),
-		applyProgress: (stack, step, elapsed) => emit([{ type: "apply_progress", stack, step, elapsed }]),
 		applyOutcomes: (outcomes) => emit(outcomes.map(outcomeEvent)),
 		applyComplete: (summary) => emit([summaryEvent(summary)]),
 		status: (screen) => emit(statusEvents(screen)),

@@ -1,6 +1,6 @@
 import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { synth } from "../../../constructs/testing/index.ts";
 import { loadGymfile } from "../../../src/load/gymfile.ts";
@@ -15,12 +15,14 @@ beforeAll(async () => {
 
 afterAll(() => rm(cacheDirectory, { recursive: true, force: true }));
 
-const names = (await readdir(EXAMPLES, { withFileTypes: true })).filter((entry) => entry.isDirectory());
+const gymfiles = (await readdir(EXAMPLES, { recursive: true })).filter(
+	(name) => basename(name) === "gymfile.ts",
+);
 
-test.each(names.map(({ name }) => name))(
+test.each([...gymfiles, "../gymfile.ts"])(
 	"example %s is valid, with notes about unset variables only",
 	async (name) => {
-		const { app } = await loadGymfile(join(EXAMPLES, name, "gymfile.ts"), { context: {}, cacheDirectory });
+		const { app } = await loadGymfile(join(EXAMPLES, name), { context: {}, cacheDirectory });
 		const stacks = synth(app);
 		expect(stacks.length).toBeGreaterThan(0);
 		const warnings = stacks.flatMap(({ problems }) => problems).filter(({ severity }) => severity !== "note");

@@ -220,7 +220,7 @@ describe("apply", () => {
 	});
 });
 
-test("answers go to stdout, problems and waiting to stderr", () => {
+test("answers go to stdout, problems to stderr", () => {
 	const written: string[] = [];
 	const sink = {
 		out: (text: string) => written.push(`out ${text}`),
@@ -228,9 +228,8 @@ test("answers go to stdout, problems and waiting to stderr", () => {
 	};
 	const view = humanView(sink, { paint, showJob: "fold", clock });
 	view.status({ rows: [], asOf: null });
-	view.applyProgress("math", "submit", 10.2);
 	view.problems({ problems: [], exit: "failure", aftermath: "unknown" });
-	expect(written.map((text) => text.slice(0, 3))).toEqual(["out", "err", "err"]);
+	expect(written.map((text) => text.slice(0, 3))).toEqual(["out", "err"]);
 });
 
 describe("layout", () => {
