@@ -88,7 +88,7 @@ test("an absent path has no value, which is not null; names are only names", () 
 	expect(lines[1]).toContain('{"path":["a"],"before":null,"class":"results"}');
 });
 
-test("an apply is start, progress, an outcome each, and its end", () => {
+test("an apply is start, an outcome each, and its end", () => {
 	const answer = {
 		benchmark: "new",
 		jobId: "88201",
@@ -112,7 +112,6 @@ test("an apply is start, progress, an outcome each, and its end", () => {
 	}).slice(1);
 	expect(events.map((event) => event.type)).toEqual([
 		"apply_start",
-		"apply_progress",
 		...Array(4).fill("apply_outcome"),
 		"apply_complete",
 	]);
