@@ -68,7 +68,7 @@ test("a plan is drift, every action, diagnostics, summary", () => {
 		run: { job_ids: ["88123"], status: "running" },
 	});
 	expect(events[5]).toMatchObject({ code: "c", at: "a.b", file: "f", line: 1 });
-	expect(events[5]).toMatchObject({
+	expect(events[6]).toMatchObject({
 		submit: 1,
 		resubmit: 0,
 		refused: 1,
