@@ -166,7 +166,8 @@ function groupByRunDir(
 	const fresh = `${state.cluster!.outputPath.replace(/\/+$/, "")}/${newRunId(io.now(), io.randomHex(3))}`;
 	for (const action of work) {
 		if (action.kind === "cancel" || action.kind === "adopt") continue;
-		const goesOn = action.kind === "resume" || action.reason === "unfinished-submission";
+		const hadJob = action.run !== null && action.run.segments.length > 0;
+		const goesOn = (action.kind === "resume" && hadJob) || action.reason === "unfinished-submission";
 		const runDir = goesOn ? action.run!.runDir : fresh;
 		groups.set(runDir, [...(groups.get(runDir) ?? []), plan.jobs.get(action.benchmark)!]);
 	}

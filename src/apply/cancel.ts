@@ -53,7 +53,8 @@ export async function cancelRuns(stack: string, io: Io, options: CancelOptions):
 			const { benchmark, run } = one;
 			const ids = dirsOf(one).flatMap((dir) => outcome.cancelled.get(dir) ?? []);
 			const left = dirsOf(one).some((dir) => outcome.left.includes(dir));
-			if (!left && isLive(run.status)) state = withCurrent(state, benchmark, cancelled(run, ids, outcome.at));
+			const isOpen = isLive(run.status) || run.status === "refused";
+			if (!left && isOpen) state = withCurrent(state, benchmark, cancelled(run, ids, outcome.at));
 			if (!left) state = endReplaced(state, benchmark, outcome.at);
 			options.cancelled(`${stack}/${benchmark}`, ids, left);
 		}

@@ -142,7 +142,9 @@ function endStatus(job: JobEvidence, evidence: RunEvidence): RunStatus | null {
 	if (job.end) {
 		const own = ENDS.get(job.end.why) ?? (job.end.exit === 0 ? "stopped" : "failed");
 		if (own === "succeeded") return "failed";
-		return slurm && ENDED_FROM_OUTSIDE.has(slurm) && !OWN_DECISION.has(own) ? slurm : own;
+		// The script only knows that it got TERM; why, the scheduler knows: out of memory, a deadline.
+		const outside = slurm && (ENDED_FROM_OUTSIDE.has(slurm) || job.end.why === "terminated");
+		return outside && !OWN_DECISION.has(own) ? slurm : own;
 	}
 	if (slurm !== "succeeded") return slurm;
 	const contradicted = evidence.jobs.some((other) => other.end) || (job.accounting?.exitCode ?? 0) !== 0;
@@ -166,7 +168,7 @@ function describe(job: JobEvidence, status: RunStatus, stopMarked = false): stri
 		case "stopped":
 			return end ? stopNote(end) : null;
 		case "failed":
-			return end ? failNote(end, job.jobId) : slurmFailNote(job);
+			return end && end.why !== "terminated" ? failNote(end, job.jobId) : slurmFailNote(job);
 		case "unknown":
 			return "Slurm says COMPLETED, its end record does not";
 		default:

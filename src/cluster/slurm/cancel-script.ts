@@ -8,15 +8,14 @@ import type { Points } from "../../points.ts";
 import { pointFunction } from "./point-function.ts";
 
 /**
- * The bash function `cancel_jobs DIR…`: marks and cancels; fills `gone` (id → directory) and `found` (what is left,
- * `ID DIR` a line). Fails with 75 when the queue does not answer, with 94 when a mark cannot be written.
+ * The bash function `cancel_jobs DIR…`: cancels what is listed for directories that are marked already; fills `gone` (id → directory) and `found` (what is left,
+ * `ID DIR` a line). Fails with 75 when the queue does not answer.
  */
 export const CANCEL_FUNCTION = `cancel_jobs() {
   local seen id dir state owner empty=0 try silent=0; local -A mine=()
   found=
   for dir; do
     mine[$dir]=1
-    if [[ -d $dir ]]; then printf 'stop\\n' >>"$dir/control" || return 94; fi
   done
   point cancel.marked
   for ((try = 0; try < 240 && empty < 2; try++)); do
@@ -39,11 +38,24 @@ export const CANCEL_FUNCTION = `cancel_jobs() {
   [[ $found ]] || for dir; do rm -f -- "$dir/.env"; done
 }`;
 
+/**
+ * The bash function `mark_stopped DIR…`. The mark is made even where nothing was staged yet: a submit exchange that
+ * is still on its way finds it and queues nothing. A disk that is full keeps no job from being cancelled.
+ */
+export const MARK_FUNCTION = `mark_stopped() {
+  local dir
+  for dir; do
+    [[ -d \${dir%/*/*} ]] || continue
+    { mkdir -p -- "$dir" && printf 'stop\\n' >>"$dir/control"; } 2>/dev/null || :
+  done
+}`;
+
 /** Text of the exchange for some benchmark directories. */
 export function cancelScript(jobDirs: readonly string[], points: Points): string {
 	const locks = [...new Set(jobDirs.map((dir) => `${dir.slice(0, dir.lastIndexOf("/"))}/submit.lock`))];
 	return `# Cancels the jobs of ${jobDirs.length} benchmark(s).
 ${pointFunction(points)}
+${MARK_FUNCTION}
 ${CANCEL_FUNCTION}
 main() {
   trap '' HUP PIPE
@@ -53,6 +65,7 @@ main() {
   umask "$(printf '%04o' $(($(umask) | 022)))" # the user's own, but never group-writable
   unset "\${!SQUEUE_@}" # filters would hide jobs
   command -v scancel >/dev/null && command -v squeue >/dev/null || return 90
+  mark_stopped ${quoteAll(jobDirs)}
   for lock in "\${locks[@]}"; do # a submit exchange may still be at work, and would queue more
     [[ ! -e $lock ]] || flock -w 120 "$lock" true || return 93
   done

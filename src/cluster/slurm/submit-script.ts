@@ -14,7 +14,7 @@ import { quote, quoteAll } from "../../job/script/quote.ts";
 import type { Points } from "../../points.ts";
 import { recordHead } from "../job-record.ts";
 import type { JobRequest, StagedFile, Submission } from "../scheduler.ts";
-import { CANCEL_FUNCTION } from "./cancel-script.ts";
+import { CANCEL_FUNCTION, MARK_FUNCTION } from "./cancel-script.ts";
 import { pointFunction } from "./point-function.ts";
 
 /** Exit codes of the script that the scheduler turns into errors. */
@@ -49,11 +49,22 @@ function jobLines(job: JobRequest): string[] {
 	];
 }
 
+/**
+ * Stages what has no job yet. A first attempt that finds the stop mark came too late: it was cancelled before it got
+ * here. A further attempt in the same directory takes the mark of an earlier cancel away.
+ */
+function stageLine({ benchmark, knownIds }: JobRequest): string {
+	const stage = `${stageName(benchmark)} || return 94`;
+	const fenced = knownIds.length > 0 ? stage : `is_stopped ${benchmark} || { ${stage}; }`;
+	return `  if [[ ! \${id[${benchmark}]-} ]]; then ${fenced}; fi`;
+}
+
 /** Only what is accepted may take an older run's place; it stays held while that one ends. */
 function replaceLines({ benchmark, replaces }: JobRequest): string[] {
 	if (replaces.length === 0) return [];
 	return [
 		`  if [[ -n \${id[${benchmark}]-} ]]; then`,
+		`    mark_stopped ${quoteAll(replaces)}`,
 		`    cancel_jobs ${quoteAll(replaces)} || return 95`,
 		"    [[ -z $found ]] || return 95",
 		"  fi",
@@ -75,6 +86,7 @@ export function submitScript(submission: Submission, points: Points): string {
 	const known = jobs.flatMap((job) => job.knownIds);
 	return `# Stages and submits ${jobs.length} job(s), exactly once each.
 ${pointFunction(points)}
+${MARK_FUNCTION}
 ${CANCEL_FUNCTION}
 forward() { # sbatch's environment, which becomes the job's: the user's own without secrets, and the forwarded values
   unset LC_ALL; [[ ! $locale ]] || export LC_ALL="$locale"
@@ -153,6 +165,10 @@ accept() { # NAME ID CLUSTER
   unset "error[$1]"
   printf '%s\\t%s\\t%s\\n' "$1" "$2" "$3" >>submit.ids || unrecorded=1
 }
+is_stopped() { # NAME
+  [[ -r $run/$1/control && $(<"$run/$1/control") == *stop* ]] || return
+  stopped[$1]=1 error[$1]='cancelled before it was submitted'
+}
 busy() { [[ \${error[$1]-} =~ [Tt]imed\\ out|[Uu]nable\\ to\\ contact|[Tt]emporarily|[Tt]ry\\ again|[Zz]ero\\ [Bb]ytes|[Cc]onnect ]]; }
 release() { # until none is held: a busy controller may have to be asked again
   local wait line held
@@ -176,7 +192,7 @@ main() {
   trap '' HUP PIPE
   local user found run=${quote(runDir)} name job line wait ids=() missing=() seen='' unsure='' unrecorded=''
   local known=${quote(` ${known.join(" ")} `)} locale=\${LC_ALL-} recorded=$'^([^\\t]+)\\t([0-9]+)\\t(.*)$'
-  local -A id=() cluster=() error=() of=() state=()
+  local -A stopped=() id=() cluster=() error=() of=() state=()
   # shellcheck disable=SC2034 # cancel_jobs fills it
   local -A gone=()
   local names=(${quoteAll(jobs.map((job) => job.benchmark))}) mounts=(${quoteAll(submission.mountSources)})
@@ -202,11 +218,11 @@ ${jobs.map((job) => `  of[${quote(job.jobDir)}]=${quote(job.benchmark)}`).join("
 ${putLines(runDir, submission.files)
 	.map((line) => `  ${line}`)
 	.join("\n")}
-${jobs.map((job) => `  if [[ ! \${id[${job.benchmark}]-} ]]; then ${stageName(job.benchmark)} || return 94; fi`).join("\n")}
+${jobs.map(stageLine).join("\n")}
   put "$run/gym-job.json" 644 "$(record "$run")" || return 94 # who lost the state can find the run by it
   point submit.staged
   for name in "\${names[@]}"; do
-    [[ \${id[$name]-} ]] || submit "$name" "$run/$name"
+    [[ \${id[$name]-} || \${stopped[$name]-} ]] || submit "$name" "$run/$name"
     point submit.recorded
   done
   for wait in 1 4 10; do # a busy controller: it may queue late what it said it did not

@@ -231,3 +231,15 @@ describe("end records", () => {
 		},
 	);
 });
+
+test("the scheduler knows why a script that only got TERM ended", () => {
+	const terminated = end("exit=143 why=terminated at=5 name=");
+	const judged = (state: string) => judge([job(terminated, queue(state))]);
+	expect(judged("OUT_OF_MEMORY")).toMatchObject({
+		status: "failed",
+		note: expect.stringContaining("OUT_OF_MEMORY"),
+	});
+	expect(judged("DEADLINE")).toMatchObject({ status: "failed", note: expect.stringContaining("DEADLINE") });
+	expect(judged("CANCELLED").status).toBe("cancelled");
+	expect(judged("PREEMPTED").status).toBe("preempted");
+});

@@ -2,6 +2,7 @@
 import { mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
+import { cancelScript } from "../../../src/cluster/slurm/cancel-script.ts";
 import { submitScript } from "../../../src/cluster/slurm/submit-script.ts";
 import { noPoints } from "../../../src/points.ts";
 import { type FakeSlurm, fakeSlurm, shellcheck, USER } from "./fake-slurm.ts";
@@ -249,4 +250,16 @@ test("shellcheck is content with the script", () => {
 	});
 	expect(shellcheck(submitScript(wanted, noPoints))).toBe("");
 	expect(shellcheck(submitScript(submission(slurm), { ...noPoints, remote: "submit.staged" }))).toBe("");
+});
+
+test("an exchange that comes after the cancel queues nothing; a further attempt takes the mark away", async () => {
+	const wanted = submission(slurm, { jobs: ["gsm8k"] });
+	const [request] = wanted.jobs;
+	await mkdir(wanted.outputPath, { recursive: true });
+	const cancel = await slurm.run(cancelScript([request!.jobDir], noPoints));
+	expect(cancel.code, cancel.stderr).toBe(0);
+	const late = await submit(slurm, { jobs: ["gsm8k"] });
+	expect(late.jobs).toMatchObject([{ jobId: null, error: "cancelled before it was submitted" }]);
+	const again = await submit(slurm, { jobs: [{ benchmark: "gsm8k", knownIds: ["7"] }] });
+	expect(again.jobs[0]!.jobId).not.toBeNull();
 });
