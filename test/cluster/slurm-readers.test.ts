@@ -123,5 +123,5 @@ test("limits are read from the real cluster, as an ordinary user", async () => {
 	expect(nodes.map((node) => [node.node, node.gpus])).toEqual([1, 2, 3, 4].map((n) => [`node${n}`, 8]));
 	expect(limits.associations).toMatchObject([{ cluster: "testbed", account: "acct", qos: ["normal"] }]);
 	expect(limits.qos!.map((qos) => qos.name)).toContain("normal");
-	expect(limits.settings).toEqual({ clusterName: "testbed", enforced: ["associations"] });
+	expect(limits.settings).toEqual({ clusterName: "testbed", enforced: ["associations", "limits"] });
 });
