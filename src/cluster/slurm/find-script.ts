@@ -4,7 +4,7 @@
  */
 import { quote } from "../../job/script/quote.ts";
 import type { FindQuery, FoundSubmission } from "../scheduler.ts";
-import { parseSections } from "./observe-script.ts";
+import { parseSections, SECTION_FUNCTION } from "./observe-script.ts";
 
 /** Most submissions that one exchange looks into. */
 const LIMIT = 500;
@@ -36,9 +36,7 @@ ${candidates(where)}
   done
   return 0
 }
-section() { # NAME, content on stdin
-  printf '%s ' "$1"; base64 -w0; printf '\\n'
-}
+${SECTION_FUNCTION}
 main
 `;
 }

@@ -44,6 +44,11 @@ function preflightLines({ outputPath, mountSources }: PreflightQuery): string[] 
 	];
 }
 
+/** The bash function `section NAME`: answers with its input as one section, which `parseSections` reads. */
+export const SECTION_FUNCTION = `section() {
+  printf '%s ' "$1"; base64 -w0; printf '\\n'
+}`;
+
 /** Text of the exchange. */
 export function observeScript(queries: readonly RunQuery[], preflight: PreflightQuery | null): string {
 	const limit = Math.floor(ROLLOUTS_LIMIT / Math.max(1, queries.length));
@@ -64,9 +69,7 @@ ${[
 	.join("\n")}
   return 0 # a run directory that is not there is an answer, not a failure
 }
-section() { # NAME, content on stdin
-  printf '%s ' "$1"; base64 -w0; printf '\\n'
-}
+${SECTION_FUNCTION}
 ask() { # NAME COMMAND...: three tries, then silence, which is never "nothing there"
   local name=$1 said try; shift
   for try in 1 2 3; do
