@@ -41,6 +41,12 @@ module.exports = {
 			to: { path: "^src/(?!errors\\.ts|submit/float\\.ts)", dependencyTypesNot: ["type-only"] },
 		},
 		{
+			name: "slurm-is-one-scheduler",
+			severity: "error",
+			from: { path: "^(src/(?!cli/process-io\\.ts$|cluster/slurm/)|constructs/|state/)" },
+			to: { path: "^src/cluster/slurm/" },
+		},
+		{
 			name: "views-show",
 			severity: "error",
 			from: { path: "^src/cli/views/" },

@@ -6,6 +6,13 @@ const alias = {
 	gymfile: new URL("./src/index.ts", import.meta.url).pathname,
 };
 
+/** Programs that a job carries with it are imported as text, as the bundler does. */
+const programsAsText = {
+	name: "programs-as-text",
+	transform: (code: string, id: string) =>
+		id.endsWith(".py") ? `export default ${JSON.stringify(code)};` : undefined,
+};
+
 const project = (name: string, include: readonly string[], more: object = {}) => ({
 	extends: true as const,
 	test: { name, include: [...include], testTimeout: 180_000, hookTimeout: 300_000, ...more },
@@ -13,6 +20,7 @@ const project = (name: string, include: readonly string[], more: object = {}) =>
 
 export default defineConfig({
 	resolve: { alias },
+	plugins: [programsAsText],
 	test: {
 		reporters: ["default", new ClosingLine()],
 		projects: [

@@ -26,6 +26,12 @@ export interface LifecycleProps {
 	 * @default "refuse"
 	 */
 	readonly onChange?: "refuse" | "replace";
+	/**
+	 * How many jobs of a resumable benchmark may reach their time limit one after the other without a new rollout or
+	 * model call; then the chain stops. null is any number.
+	 * @default 3
+	 */
+	readonly noProgressLimit?: number | null;
 }
 
 /** Props of {@link Benchmark}. Document: `driver.benchmarks.<id>`. */

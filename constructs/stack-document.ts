@@ -17,6 +17,8 @@ import { pathText, plainTree } from "./tree.ts";
 export interface BenchmarkSettings {
 	/** What a changed job means for a live chain. */
 	readonly onChange: "refuse" | "replace";
+	/** Time limits in a row that a resumable one may reach without progress; null is any number. */
+	readonly noProgressLimit: number | null;
 }
 
 /** What the constructs say beside the document. */
@@ -92,7 +94,8 @@ export function stackDocument(stack: EvalStack, elements: readonly Element[]): S
 }
 
 function settingsOf({ props }: Benchmark): BenchmarkSettings {
-	return { onChange: props.lifecycle?.onChange ?? "refuse" };
+	const { onChange = "refuse", noProgressLimit = 3 } = props.lifecycle ?? {};
+	return { onChange, noProgressLimit };
 }
 
 /** Pools added later have a line of their own. */

@@ -41,6 +41,10 @@ await build({
 	target: "node20",
 	chunkNames: "chunks/[name]-[hash]",
 	plugins: [required],
+	// ssh2 does without its native parts, and wants to know where it lies.
+	external: ["*.node", "cpu-features"],
+	define: { __dirname: "import.meta.dirname" },
+	loader: { ".py": "text" },
 	// What is CommonJS, inside the bundle or outside, calls `require`.
 	banner: {
 		js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);',

@@ -2,10 +2,10 @@
  * The programmatic API: plan, apply, status, cancel and logs of one stack. Everything that reaches outside comes
  * in as `Io`; the command line is a thin layer over this.
  */
-import { emptyState, type RunRecord } from "../state/document.ts";
+import { type ClusterRef, emptyState, type RunRecord } from "../state/document.ts";
 import type { Lease } from "../state/store.ts";
 import { ACTING, type ApplyEvents, type ApplyResult, applyActions, checkInterrupt } from "./apply/apply.ts";
-import { checkMoved, clusterOf } from "./apply/cluster-of.ts";
+import { clusterOf, leaveOldPlace } from "./apply/cluster-of.ts";
 import { findUnknownRuns } from "./apply/find-runs.ts";
 import { observeState } from "./apply/observe.ts";
 import { forwardedValues, mountSources } from "./apply/submission.ts";
@@ -14,6 +14,7 @@ import type { Observation } from "./cluster/scheduler.ts";
 import { GymError, type Problem } from "./errors.ts";
 import type { Io, Stack } from "./io.ts";
 import { addressMatcher } from "./plan/address-match.ts";
+import { rivalRuns } from "./plan/adopt.ts";
 import { decide } from "./plan/decide.ts";
 import { desiredJobs, type PreparedPlan } from "./plan/desired.ts";
 import type { Plan, PlannedAction } from "./plan/plan.ts";
@@ -36,6 +37,8 @@ export interface Choice {
 	readonly exclude: readonly string[];
 	/** Go on with these runs, which wait for a decision. */
 	readonly resume: readonly string[];
+	/** What their chains have used up is forgotten. */
+	readonly resetCounters: boolean;
 }
 
 /** A pattern that names nothing is a typo. */
@@ -86,34 +89,36 @@ export async function planStack(
 		stack.name,
 		[...new Set(known)].map((name) => `${stack.name}/${name}`),
 	);
-	const moved = checkMoved(before, cluster);
-	if (moved) throw new GymError("refused", moved);
+	// A look at this machine needs no network.
+	const connect = (place: ClusterRef) =>
+		options.refresh || place.type === "local" ? io.scheduler(place) : null;
+	const left = await leaveOldPlace(before ?? emptyState(stack.name), cluster, connect);
 
 	let observation: Observation | null = null;
 	let label: string | null = null;
-	let now: Pick<Plan, "state" | "drift" | "changed"> = { state: before, drift: [], changed: false };
+	let now: Pick<Plan, "state" | "drift" | "changed"> = { ...left, state: before && left.state };
 	if (options.refresh) {
 		const scheduler = io.scheduler(cluster);
 		label = scheduler.label;
 		const preflight = { outputPath: cluster.outputPath, mountSources: mountSources(stack.config) };
-		const seen = await observeState(before ?? emptyState(stack.name), scheduler, preflight);
+		const seen = await observeState(left.state, scheduler, preflight);
 		observation = seen.observation;
-		if (before) now = seen;
+		const { state } = seen;
+		if (before) now = { state, drift: [...left.drift, ...seen.drift], changed: left.changed || seen.changed };
 	}
 	const user = observation?.user ?? null;
 	const found = observation
-		? await findUnknownRuns(stack.name, desired, now.state, io.scheduler(cluster), cluster, observation.user)
+		? await findUnknownRuns(stack.name, desired, now.state, io.scheduler(cluster), cluster, observation)
 		: new Map();
-	const actions = chosen(
-		decide(desired, now.state, {
-			stack: stack.name,
-			replace: options.choice.replace,
-			resume: options.choice.resume,
-			found,
-			user,
-		}),
-		options.choice,
-	);
+	const all = decide(desired, now.state, {
+		stack: stack.name,
+		replace: options.choice.replace,
+		resume: options.choice.resume,
+		resetCounters: options.choice.resetCounters,
+		found,
+		user,
+	});
+	const actions = chosen(all, options.choice);
 	const submits = actions.some((action) => ["submit", "resubmit", "resume"].includes(action.kind));
 	const met =
 		observation?.preflight && submits
@@ -128,9 +133,10 @@ export async function planStack(
 		serial: now.state?.serial ?? 0,
 		refreshed: options.refresh,
 		actions,
+		leftOut: all.length - actions.length,
 		drift: now.drift,
 		changed: now.changed,
-		problems: [...stack.problems, ...problems, ...met],
+		problems: [...stack.problems, ...problems, ...rivalRuns(stack.name, found, now.state), ...met],
 		state: now.state,
 		jobs: new Map(desired.map((one) => [one.benchmark, one])),
 		found,
@@ -184,24 +190,37 @@ export async function applyStack(stack: Stack, io: Io, options: ApplyOptions): P
 	}
 }
 
+/** What one look says of a stack's runs. */
+export interface StackStatus {
+	/** When the cluster was looked at, its clock, epoch seconds; null when it was not. */
+	readonly at: number | null;
+	/** What runs its jobs; null before the first apply. */
+	readonly type: "slurm" | "local" | null;
+	readonly runs: readonly { readonly benchmark: string; readonly run: RunRecord }[];
+}
+
 /** One look at a stack's runs, from its state alone; takes no lock and writes nothing. */
 export async function statusOf(
 	stack: string,
 	io: Io,
-	options: { refresh: boolean },
-): Promise<{ readonly at: number | null; readonly runs: readonly { benchmark: string; run: RunRecord }[] }> {
+	options: {
+		readonly refresh: boolean;
+		/** Count what is new of the rollouts (default). */
+		readonly rollouts?: boolean;
+	},
+): Promise<StackStatus> {
 	const before = await io.store.read(stack);
-	if (!before?.cluster) return { at: null, runs: [] };
+	if (!before?.cluster) return { at: null, type: null, runs: [] };
 	const queries = queriesFor(before);
 	let at: number | null = null;
 	let state = before;
 	if (options.refresh && queries.length > 0) {
-		const seen = await observeState(before, io.scheduler(before.cluster), null);
+		const seen = await observeState(before, io.scheduler(before.cluster), null, options.rollouts);
 		at = seen.observation.at;
 		state = seen.state;
 	}
 	const runs = [...state.benchmarks].flatMap(([benchmark, { current }]) =>
 		current ? [{ benchmark, run: current }] : [],
 	);
-	return { at, runs };
+	return { at, type: before.cluster.type, runs };
 }

@@ -6,9 +6,11 @@ import type { Problem } from "./errors.ts";
 import type { Points } from "./points.ts";
 import type { SourceMap, SubmitConfig } from "./submit/config.ts";
 
-/** What a changed job means for a live run: leave it and refuse the plan, or replace it. */
+/** What the engine may do to a benchmark: a changed job leaves a live run and refuses the plan, or replaces it. */
 export interface Lifecycle {
 	readonly onChange: "refuse" | "replace";
+	/** Time limits in a row that a resumable benchmark may reach without progress; null is any number. */
+	readonly noProgressLimit: number | null;
 }
 
 /** A validated stack, from either front end. */

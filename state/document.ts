@@ -42,6 +42,38 @@ export interface Segment {
 	/** Seconds. */
 	readonly elapsed: number | null;
 	readonly nodes: string | null;
+	/** What a later segment decided about it; null when none has followed it. */
+	readonly decision: Decision | null;
+}
+
+/** What a segment of a chain made of its predecessor's end. */
+export interface Decision {
+	/** `resume`, or why the chain ended: `over`, `retries`, `cap`, `no-progress`; `claimed`: another segment was first. */
+	readonly word: string;
+	/** Retries that were spent by then. */
+	readonly retries: number;
+}
+
+/** Limits of a chain. */
+export interface ChainLimits {
+	/** Failures, other than timeouts, after which it goes on. */
+	readonly maxRetries: number;
+	/** Seconds of all segments together; null is no cap. */
+	readonly maxWalltime: number | null;
+	/** Time limits in a row that may be reached without progress; null is any number. */
+	readonly noProgress: number | null;
+}
+
+/** What a chain has used up so far. The segment that runs is not in it. */
+export interface ChainRecord {
+	/** Retries spent. */
+	readonly retries: number;
+	/** Seconds. */
+	readonly walltime: number;
+	/** Time limits in a row that were reached without progress. */
+	readonly idle: number;
+	/** The limits that its segments read; null when not known. */
+	readonly budget: ChainLimits | null;
 }
 
 /** A job of which only its id is known. */
@@ -57,6 +89,7 @@ export function newSegment(jobId: string): Segment {
 		endedAt: null,
 		elapsed: null,
 		nodes: null,
+		decision: null,
 	};
 }
 
@@ -90,6 +123,8 @@ export interface RunRecord {
 	/** One line for people: why it is in that status. */
 	readonly note: string | null;
 	readonly segments: readonly Segment[];
+	/** Null when it is not resumable, or not known yet. */
+	readonly chain: ChainRecord | null;
 	/** sbatch's own words when it refused. */
 	readonly error: string | null;
 	readonly progress: Progress | null;

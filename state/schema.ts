@@ -36,6 +36,17 @@ const segment = z.strictObject({
 	endedAt: z.number().nullable(),
 	elapsed: z.number().nullable(),
 	nodes: text.nullable(),
+	// What states from before resume chains do not have is not known.
+	decision: z.strictObject({ word: text, retries: count }).nullable().default(null),
+});
+
+const chain = z.strictObject({
+	retries: count,
+	walltime: count,
+	idle: count,
+	budget: z
+		.strictObject({ maxRetries: count, maxWalltime: count.nullable(), noProgress: count.nullable() })
+		.nullable(),
 });
 
 const progress = z.strictObject({
@@ -56,6 +67,7 @@ const run = z.strictObject({
 	status: z.enum(Object.keys(STATUSES) as RunStatus[]),
 	note: text.nullable(),
 	segments: z.array(segment),
+	chain: chain.nullable().default(null),
 	error: text.nullable(),
 	progress: progress.nullable(),
 	rendered: mapping(text).transform((files) => Object.fromEntries(files)),

@@ -3,7 +3,7 @@ import { emptyState, isLive, type RunRecord, type StateDocument } from "../../st
 import { fail, GymError } from "../errors.ts";
 import type { Io, Stack } from "../io.ts";
 import { desiredJobs } from "../plan/desired.ts";
-import { checkMoved, clusterOf } from "./cluster-of.ts";
+import { clusterOf, leaveOldPlace } from "./cluster-of.ts";
 import { judge } from "./find-runs.ts";
 import { observeState } from "./observe.ts";
 import { withCurrent } from "./record.ts";
@@ -19,7 +19,7 @@ export interface AdoptOptions {
 
 /**
  * Makes the runs of a run directory the current ones of their addresses; earlier runs become history.
- * @throws GymError exit `invalid`, code `no-record`; exit `refused`, codes `live-chain` when a live run would be hidden, `cluster-changed`
+ * @throws GymError exit `refused`, codes `no-record`, `live-chain` when a live run would be hidden, `cluster-changed`
  */
 export async function adoptRun(stack: Stack, io: Io, options: AdoptOptions): Promise<void> {
 	const { desired } = desiredJobs(stack.config, {
@@ -32,23 +32,27 @@ export async function adoptRun(stack: Stack, io: Io, options: AdoptOptions): Pro
 	const lease = await io.store.acquire(stack.name, "adopt", { timeoutSeconds: options.lockTimeout });
 	try {
 		const before = (await lease.read()) ?? emptyState(stack.name);
-		const moved = checkMoved(before, cluster);
-		if (moved) throw new GymError("refused", moved);
-		const { observation, state: seen } = await observeState(before, scheduler, null);
+		const left = await leaveOldPlace(before, cluster, io.scheduler);
+		const { observation, state: seen } = await observeState(left.state, scheduler, null);
 		const { user } = observation;
 		let state: StateDocument = { ...seen, cluster };
 		const submissions = await scheduler.find({ runDir: options.runDir });
-		const found = await judge(desired, submissions, scheduler, stack.name, user);
+		const sought = { user, knownDirs: new Set<string>(), queuedDirs: new Set<string>() };
+		const found = await judge(desired, submissions, scheduler, stack.name, sought, null);
 		const runs = [...found].flatMap(([benchmark, { current, history }]) => {
 			const run = current ?? history[0];
 			return run ? [{ benchmark, run }] : [];
 		});
 		if (runs.length === 0) {
 			throw fail(
-				"invalid",
+				"refused",
 				"no-record",
-				`${options.runDir} holds no record of a run of yours for a benchmark of ${stack.name}`,
-				"name a run directory (gym-job-…) on the cluster; its benchmarks must be in the gymfile",
+				submissions.length === 0
+					? `there is no record (gym-job.json) in ${options.runDir}`
+					: `${options.runDir} holds no run of ${user} for a benchmark of ${stack.name}`,
+				submissions.length === 0
+					? "name a run directory, gym-job-…, in the place where the stack runs"
+					: "only runs of your own are taken in, of benchmarks that the document has",
 			);
 		}
 		const hidden = runs.filter(({ benchmark, run }) => {

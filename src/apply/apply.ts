@@ -10,9 +10,10 @@ import type { JobOutcome, Scheduler, SubmitOutcome } from "../cluster/scheduler.
 import { fail, GymError } from "../errors.ts";
 import type { Io, Stack } from "../io.ts";
 import type { DesiredJob, PreparedPlan } from "../plan/desired.ts";
-import type { ActionKind, PlannedAction } from "../plan/plan.ts";
+import type { ActionKind, GoOn, PlannedAction } from "../plan/plan.ts";
 import { backToReplaced, cancelled, endReplaced, submitted, withCurrent } from "./record.ts";
 import { type HostEnv, intentOf, liveDirs, newRunId, submissionOf } from "./submission.ts";
+import { type Updated, updateRuns } from "./update.ts";
 
 /** What apply tells while it works. */
 export interface ApplyEvents {
@@ -22,6 +23,8 @@ export interface ApplyEvents {
 	outcome(address: string, outcome: JobOutcome): void;
 	/** A run that was found on the cluster is the address's current one now. */
 	adopted(address: string, run: RunRecord): void;
+	/** A live run took up what changed, or could not. */
+	updated(outcome: Updated): void;
 	/** Jobs of an address were cancelled; `left` when some were still listed when we gave up. */
 	cancelled(address: string, jobIds: readonly string[], left: boolean): void;
 }
@@ -56,18 +59,32 @@ export function checkInterrupt(io: Io): void {
 }
 
 /** Actions that change something. */
-export const ACTING: ReadonlySet<ActionKind> = new Set(["submit", "resubmit", "resume", "cancel", "adopt"]);
+export const ACTING: ReadonlySet<ActionKind> = new Set([
+	"submit",
+	"resubmit",
+	"update",
+	"resume",
+	"cancel",
+	"adopt",
+]);
 
-/** The state with the runs that were found: adopted ones are current, others go into the history. */
-function adopt(actions: readonly PlannedAction[], plan: PreparedPlan, state: StateDocument): StateDocument {
-	const targeted = new Set(plan.actions.map((action) => action.benchmark));
-	const adopted = new Set(actions.map((action) => action.benchmark));
-	const benchmarks = new Map(state.benchmarks);
-	for (const [benchmark, { current, history }] of plan.found) {
-		if (!targeted.has(benchmark)) continue;
-		benchmarks.set(benchmark, { current: adopted.has(benchmark) ? current : null, history });
+/** The state with the runs that were found: those that actions are about are current, others go into the history. */
+function takeIn(plan: PreparedPlan, state: StateDocument): StateDocument {
+	let now = state;
+	for (const { benchmark, run } of plan.actions) {
+		const found = plan.found.get(benchmark);
+		if (!found) continue;
+		const { current, history } = now.benchmarks.get(benchmark) ?? { current: null, history: [] };
+		const record = { current, history: [...found.history, ...history] };
+		now = { ...now, benchmarks: new Map([...now.benchmarks, [benchmark, record]]) };
+		if (found.current !== null && found.current === run) now = withCurrent(now, benchmark, run);
 	}
-	return { ...state, benchmarks };
+	return now;
+}
+
+/** Its run is taken in, but held: the exchange that was to release it never came to its end. */
+function isHeldAdoption({ kind, reason }: PlannedAction): boolean {
+	return kind === "adopt" && reason === "unfinished-submission";
 }
 
 /** Carries out `plan`, starting from `state` (already refreshed). */
@@ -86,37 +103,41 @@ export async function applyActions(
 		return { submitted: 0, refused: 0, cancelled: 0, adopted: 0, runDirs: [], serial: now.serial };
 	}
 	const adopted = work.filter((action) => action.kind === "adopt");
-	now = adopt(adopted, plan, now);
+	now = takeIn(plan, now);
 	if (adopted.length > 0) now = await lease.write(now, "adopted");
-	for (const action of adopted) events.adopted(action.address, action.run!);
-	if (adopted.length === work.length) {
-		return {
-			submitted: 0,
-			refused: 0,
-			cancelled: 0,
-			adopted: adopted.length,
-			runDirs: [],
-			serial: now.serial,
-		};
+	for (const action of adopted) {
+		if (!isHeldAdoption(action)) events.adopted(action.address, action.run!);
 	}
 	const scheduler = io.scheduler(state.cluster!);
+	const total = { submitted: 0, refused: 0 };
 	const toCancel = work.filter((action) => action.kind === "cancel");
 	if (toCancel.length > 0) {
 		checkInterrupt(io);
 		now = await cancelRemoved(toCancel, now, scheduler, context);
 	}
+	const toUpdate = work.filter((action) => action.kind === "update");
+	if (toUpdate.length > 0) {
+		checkInterrupt(io);
+		const updated = await updateRuns(toUpdate, plan.jobs, now, scheduler, io.version);
+		now = await lease.write(updated.state, "updated");
+		for (const outcome of updated.outcomes) events.updated(outcome);
+		total.refused += updated.outcomes.filter(({ error }) => error !== null).length;
+	}
+	const goOn = new Map(
+		work.flatMap((action) => (action.goOn ? [[action.benchmark, action.goOn] as const] : [])),
+	);
 	const groups = groupByRunDir(work, plan, now, context);
 	if (groups.size > 0) {
 		checkInterrupt(io);
 		for (const [runDir, jobs] of groups) {
-			for (const job of jobs) now = withCurrent(now, job.benchmark, currentOrIntent(now, job, runDir));
+			for (const job of jobs) now = withCurrent(now, job.benchmark, intent(now, job, runDir, goOn));
 		}
 		now = await lease.write(now, "intent");
 	}
-	const total = { submitted: 0, refused: 0 };
+	const released = new Set(adopted.filter(isHeldAdoption).map(({ benchmark }) => benchmark));
 	for (const [runDir, jobs] of groups) {
 		checkInterrupt(io);
-		const outcome = await submit(stack, now, jobs, runDir, scheduler, context);
+		const outcome = await submit(stack, now, jobs, runDir, scheduler, { ...context, released, goOn });
 		now = outcome.state;
 		total.submitted += outcome.submitted;
 		total.refused += outcome.refused;
@@ -165,7 +186,12 @@ function groupByRunDir(
 	const groups = new Map<string, DesiredJob[]>();
 	const fresh = `${state.cluster!.outputPath.replace(/\/+$/, "")}/${newRunId(io.now(), io.randomHex(3))}`;
 	for (const action of work) {
-		if (action.kind === "cancel" || action.kind === "adopt") continue;
+		if (
+			action.kind === "cancel" ||
+			action.kind === "update" ||
+			(action.kind === "adopt" && !isHeldAdoption(action))
+		)
+			continue;
 		const hadJob = action.run !== null && action.run.segments.length > 0;
 		const goesOn = (action.kind === "resume" && hadJob) || action.reason === "unfinished-submission";
 		const runDir = goesOn ? action.run!.runDir : fresh;
@@ -174,11 +200,26 @@ function groupByRunDir(
 	return groups;
 }
 
-function currentOrIntent(state: StateDocument, job: DesiredJob, runDir: string): RunRecord {
+function intent(
+	state: StateDocument,
+	job: DesiredJob,
+	runDir: string,
+	goOn: ReadonlyMap<string, GoOn>,
+): RunRecord {
+	const fresh = intentOf(job, runDir);
 	const current = state.benchmarks.get(job.benchmark)?.current;
-	return current?.runDir === runDir
-		? { ...current, status: "submitting", error: null, note: null, progress: null }
-		: intentOf(job, runDir);
+	if (current?.runDir !== runDir) return fresh;
+	const { segments, submittedBy } = current;
+	const chain = goOn.get(job.benchmark)?.resetCounters ? null : current.chain;
+	return { ...fresh, segments, submittedBy, chain };
+}
+
+/** What the benchmarks of an apply have of their own. */
+interface Batch {
+	/** Those whose held job is only released. */
+	readonly released: ReadonlySet<string>;
+	/** How runs are gone on with in their directory. */
+	readonly goOn: ReadonlyMap<string, GoOn>;
 }
 
 async function submit(
@@ -187,13 +228,14 @@ async function submit(
 	jobs: readonly DesiredJob[],
 	runDir: string,
 	scheduler: Scheduler,
-	{ io, lease, forward, events }: ApplyContext,
+	{ io, lease, forward, events, released, goOn }: ApplyContext & Batch,
 ): Promise<{ state: StateDocument; submitted: number; refused: number }> {
 	const hostEnv: HostEnv = io.hostEnv;
 	const request = submissionOf(stack.config, state, jobs, runDir, {
 		toolVersion: io.version,
 		hostEnv,
 		forward,
+		goOn,
 	});
 	let outcome: SubmitOutcome;
 	try {
@@ -214,8 +256,13 @@ async function submit(
 		const back = result.jobId === null ? backToReplaced(now, job.benchmark) : null;
 		now = back ?? withCurrent(now, job.benchmark, submitted(run, result, outcome.user));
 		if (result.jobId !== null) now = endReplaced(now, job.benchmark, outcome.at);
+		const address = `${stack.name}/${job.benchmark}`;
+		if (result.jobId !== null && released.has(job.benchmark)) {
+			events.adopted(address, now.benchmarks.get(job.benchmark)!.current!);
+			continue;
+		}
 		count[result.jobId === null ? "refused" : "submitted"]++;
-		events.outcome(`${stack.name}/${job.benchmark}`, result);
+		events.outcome(address, result);
 	}
 	return { state: await lease.write(now, "submitted"), ...count };
 }

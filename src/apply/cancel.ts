@@ -1,5 +1,6 @@
 /** Cancels the jobs of some benchmarks, whatever the gymfile says by now: the state knows where they are. */
 
+import { isDeepStrictEqual } from "node:util";
 import { isLive } from "../../state/document.ts";
 import { GymError } from "../errors.ts";
 import type { Io } from "../io.ts";
@@ -58,7 +59,7 @@ export async function cancelRuns(stack: string, io: Io, options: CancelOptions):
 			if (!left) state = endReplaced(state, benchmark, outcome.at);
 			options.cancelled(`${stack}/${benchmark}`, ids, left);
 		}
-		await lease.write(state, "cancelled");
+		if (!isDeepStrictEqual(state, before)) await lease.write(state, "cancelled");
 	} finally {
 		await lease.release();
 	}

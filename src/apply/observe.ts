@@ -11,13 +11,19 @@ export interface Look extends Refreshed {
 /**
  * Looks at every run whose story may go on. One exchange; of runs that are over with more rollouts than it carries,
  * further ones bring the rest, so that no result is told from a part of its rollouts.
+ * @param rollouts false: leave them unread, progress stays as it was
  */
 export async function observeState(
 	state: StateDocument,
 	scheduler: Scheduler,
 	preflight: PreflightQuery | null,
+	rollouts = true,
 ): Promise<Look> {
-	const observation = await scheduler.observe(queriesFor(state), preflight);
+	const queries = queriesFor(state);
+	const observation = await scheduler.observe(
+		rollouts ? queries : queries.map((query) => ({ ...query, rolloutsOffset: null })),
+		preflight,
+	);
 	const first = refreshState(state, observation);
 	let now = first.state;
 	for (const query of cutQueries(now, observation)) now = await readOn(now, query, scheduler);

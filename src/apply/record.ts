@@ -7,8 +7,8 @@ import {
 	type Segment,
 	type StateDocument,
 } from "../../state/document.ts";
+import { jobState } from "../cluster/job-state.ts";
 import type { JobOutcome } from "../cluster/scheduler.ts";
-import { slurmState } from "../cluster/slurm/states.ts";
 
 /** A run that never had a job leaves no trace in the history. */
 function worthKeeping(run: RunRecord | null): run is RunRecord {
@@ -47,7 +47,7 @@ export function submitted(run: RunRecord, outcome: JobOutcome, user: string): Ru
 	const { cluster, jobId, submittedAt, state, reason } = outcome;
 	const segment: Segment = { ...newSegment(jobId), cluster, submittedAt, state, reason };
 	const earlier = run.segments.filter((known) => known.jobId !== outcome.jobId);
-	const status = outcome.state === null ? "pending" : slurmState(outcome.state, outcome.reason).status;
+	const status = outcome.state === null ? "pending" : jobState(outcome.state, outcome.reason).status;
 	// A job that ended within the exchange is judged by the next look, with its end record at hand.
 	const settled = ["held", "pending", "running", "completing"].includes(status) ? status : "pending";
 	return {

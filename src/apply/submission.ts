@@ -6,14 +6,16 @@ import {
 	type Segment,
 	type StateDocument,
 } from "../../state/document.ts";
+import { lastOfChain } from "../chain/resume.ts";
+import { jobState } from "../cluster/job-state.ts";
 import type { JobRequest, StagedFile, Submission } from "../cluster/scheduler.ts";
-import { slurmState } from "../cluster/slurm/states.ts";
 import { GymError, type Problem } from "../errors.ts";
 import type { EnvEntry } from "../job/model.ts";
 import { renderJob } from "../job/render.ts";
 import { secretsFile } from "../job/secrets.ts";
 import type { DesiredJob } from "../plan/desired.ts";
 import { writeDocument } from "../plan/document-text.ts";
+import type { GoOn } from "../plan/plan.ts";
 import type { ComputeConfig, SubmitConfig } from "../submit/config.ts";
 import { parseDuration } from "../submit/duration.ts";
 import { emitYaml, toPlain } from "../submit/emit.ts";
@@ -40,6 +42,7 @@ export function intentOf(desired: DesiredJob, runDir: string): RunRecord {
 		status: "submitting",
 		note: null,
 		segments: [],
+		chain: null,
 		error: null,
 		progress: null,
 		rendered: desired.rendered,
@@ -59,23 +62,30 @@ function forwardNames(config: SubmitConfig): readonly string[] {
  */
 export function forwardedValues(config: SubmitConfig, hostEnv: HostEnv): ReadonlyMap<string, string> {
 	const [name] = config.compute.keys();
-	const forwarded = forwardNames(config);
-	const missing = forwarded.filter((variable) => hostEnv(variable) === undefined);
+	const { otel } = config;
+	const wanted = [
+		...forwardNames(config).map((variable) => ({ variable, at: `compute.${name}.forward_env` })),
+		...(otel.enabled ? [{ variable: otel.token_env, at: "otel.token_env" }] : []),
+	];
+	// An empty token is none.
+	const missing = wanted.filter(({ variable, at }) =>
+		at === "otel.token_env" ? !hostEnv(variable) : hostEnv(variable) === undefined,
+	);
 	if (missing.length > 0) {
 		throw new GymError(
 			"invalid",
 			missing.map(
-				(variable): Problem => ({
+				({ variable, at }): Problem => ({
 					code: "forward-env-unset",
 					severity: "error",
-					at: `compute.${name}.forward_env`,
+					at,
 					message: `${variable} is to be forwarded, but is not set in this shell; nothing was staged`,
 					remedy: `export ${variable}=…`,
 				}),
 			),
 		);
 	}
-	return new Map(forwarded.map((variable) => [variable, hostEnv(variable)!]));
+	return new Map(wanted.map(({ variable }) => [variable, hostEnv(variable)!]));
 }
 
 /** What programs need to run at all; a job keeps it even when `host:` names it too. */
@@ -111,12 +121,19 @@ export function submissionOf(
 	state: StateDocument,
 	desired: readonly DesiredJob[],
 	runDir: string,
-	context: { toolVersion: string; hostEnv: HostEnv; forward: ReadonlyMap<string, string> },
+	context: {
+		toolVersion: string;
+		hostEnv: HostEnv;
+		forward: ReadonlyMap<string, string>;
+		/** By benchmark: how runs are gone on with in their directory. */
+		goOn: ReadonlyMap<string, GoOn>;
+	},
 ): Submission {
 	const [name, compute] = [...config.compute][0]!;
 	const runId = runDir.slice(runDir.lastIndexOf("/") + 1);
 	const members = membersOf(state, runDir);
 	return {
+		stack: state.stack,
 		runDir,
 		benchmarks: [...members.keys()],
 		outputPath: state.cluster!.outputPath,
@@ -137,6 +154,7 @@ export function submissionOf(
 			const record = state.benchmarks.get(one.benchmark)!;
 			return jobRequest(one, record, runDir, context);
 		}),
+		knownDirs: allRuns(state).map(({ run }) => run.jobDir),
 		mountSources: mountSources(config),
 		walltime: timeLimit(compute),
 		forward: context.forward,
@@ -144,13 +162,18 @@ export function submissionOf(
 	};
 }
 
-/** The benchmarks of a run directory with their fingerprints: those of this exchange and of earlier ones. */
-function membersOf(state: StateDocument, runDir: string): ReadonlyMap<string, string> {
-	const runs = [...state.benchmarks].flatMap(([benchmark, { current, history }]) =>
+function allRuns({ benchmarks }: StateDocument) {
+	return [...benchmarks].flatMap(([benchmark, { current, history }]) =>
 		[...(current ? [current] : []), ...history].map((run) => ({ benchmark, run })),
 	);
+}
+
+/** The benchmarks of a run directory with their fingerprints: those of this exchange and of earlier ones. */
+function membersOf(state: StateDocument, runDir: string): ReadonlyMap<string, string> {
 	return new Map(
-		runs.filter(({ run }) => run.runDir === runDir).map(({ benchmark, run }) => [benchmark, run.fingerprint]),
+		allRuns(state)
+			.filter(({ run }) => run.runDir === runDir)
+			.map(({ benchmark, run }) => [benchmark, run.fingerprint]),
 	);
 }
 
@@ -160,28 +183,34 @@ export function liveDirs(runs: readonly RunRecord[]): readonly string[] {
 }
 
 function isOver({ endedAt, state }: Segment): boolean {
-	return endedAt !== null || (state !== null && slurmState(state).final);
+	return endedAt !== null || (state !== null && jobState(state).final);
 }
 
 function jobRequest(
 	desired: DesiredJob,
 	record: AddressRecord,
 	runDir: string,
-	context: { toolVersion: string; hostEnv: HostEnv },
+	context: { toolVersion: string; hostEnv: HostEnv; goOn: ReadonlyMap<string, GoOn> },
 ): JobRequest {
 	// Earlier attempts in the same directory are over: their ids are not taken for the new one's.
-	const knownIds = record.current!.segments.filter(isOver).map((segment) => segment.jobId);
+	const earlier = record.current!.segments.filter(isOver);
+	const knownIds = earlier.map((segment) => segment.jobId);
+	const previous = desired.job.chain === null ? null : (lastOfChain(earlier)?.jobId ?? null);
+	const goOn = context.goOn.get(desired.benchmark);
+	const control = previous !== null && goOn?.decided ? `go-on ${previous}\n` : "";
 	const job = knownIds.length > 0 ? desired.resumedJob : desired.job;
 	const { files } = renderJob(job, { runDir, toolVersion: context.toolVersion });
 	const secrets = secretsFile(desired.job, (variable) => context.hostEnv(variable) ?? "");
 	// The stop mark is content of `control`, a file that always exists: NFS may cache that one is not there.
-	const staged = new Map<string, StagedFile>([...files, ["control", { text: "", mode: 0o600 }]]);
+	const staged = new Map<string, StagedFile>([...files, ["control", { text: control, mode: 0o600 }]]);
 	if (secrets !== "") staged.set(".env", { text: secrets, mode: 0o600 });
 	return {
 		benchmark: desired.benchmark,
 		jobDir: `${runDir}/${desired.benchmark}`,
 		files: staged,
 		knownIds,
+		previous,
+		resetCounters: goOn?.resetCounters ?? false,
 		replaces: liveDirs(record.history),
 	};
 }

@@ -8,13 +8,15 @@ import {
 	type Segment,
 	type StateDocument,
 } from "../../state/document.ts";
+import { jobState } from "../cluster/job-state.ts";
+import type { AccountingRow, QueueRow } from "../cluster/jobs.ts";
 import type { Observation, RunFiles, RunQuery } from "../cluster/scheduler.ts";
-import type { AccountingRow } from "../cluster/slurm/accounting.ts";
-import type { QueueRow } from "../cluster/slurm/queue.ts";
 import type { Drift } from "../plan/plan.ts";
-import { type EndRecord, parseEndRecord } from "./end-record.ts";
+import { readChain } from "./counters.ts";
+import { parseEndRecord } from "./end-record.ts";
+import { type Journal, type JournalEntry, readJournal } from "./journal.ts";
 import { foldRollouts, NO_PROGRESS } from "./progress.ts";
-import { type JobEvidence, runStatus } from "./status.ts";
+import { isStuck, type JobEvidence, runStatus } from "./status.ts";
 
 /** Statuses that no later look changes. */
 const SETTLED: ReadonlySet<RunStatus> = new Set([
@@ -33,10 +35,15 @@ const SETTLED: ReadonlySet<RunStatus> = new Set([
  */
 export function queriesFor(state: StateDocument | null): readonly RunQuery[] {
 	const runs = [...(state?.benchmarks.values() ?? [])].flatMap(({ current, history }) => [
-		...(current && !(SETTLED.has(current.status) && isReadToEnd(current)) ? [current] : []),
+		...(current && !(isOver(current) && isReadToEnd(current)) ? [current] : []),
 		...history.filter((run) => isLive(run.status)),
 	]);
 	return runs.map(queryFor);
+}
+
+/** A chain may go on by itself after any end but success. */
+function isOver(run: RunRecord): boolean {
+	return run.chain ? run.status === "succeeded" : SETTLED.has(run.status);
 }
 
 function queryFor(run: RunRecord): RunQuery {
@@ -123,31 +130,40 @@ function driftMessage(run: RunRecord): string {
 	return `${who} is ${run.status}${run.note ? `: ${run.note}` : ""}`;
 }
 
-interface Seen {
-	readonly end: EndRecord | null;
+type Seen = JobEvidence & {
 	readonly queue: QueueRow | null;
 	readonly accounting: AccountingRow | null;
-}
+	readonly journal: JournalEntry | null;
+};
 
 function refreshRun(run: RunRecord, files: RunFiles, observation: Observation): RunRecord {
 	const owner = run.submittedBy ?? observation.user;
-	// Ids from the state, the exchange's record, and the queue by working directory: any of them may know first.
+	const journal = readJournal(files.chain);
+	// Without its directory there is nothing to go on with.
+	const chain = files.exists ? (readChain(files.chainFiles) ?? run.chain) : null;
+	// Ids from the state, the exchange's record, the files of a chain, and the queue by working directory: any of
+	// them may know first.
 	const queued = (observation.queue ?? []).filter((row) => row.workDir === run.jobDir);
 	const known = run.segments.map((segment) => segment.jobId);
-	const found = [...files.recordedIds, ...queued.map((row) => row.jobId)].filter((id) => !known.includes(id));
-	const ids = [...known, ...[...new Set(found)].sort((a, b) => Number(a) - Number(b))];
-	const seen = new Map(
-		ids.map((id): [string, Seen] => [id, evidenceOf(id, run, files, queued, observation)]),
-	);
-	const jobs: JobEvidence[] = ids.map((jobId) => ({ jobId, ...seen.get(jobId)! }));
+	const heardOf = [
+		...files.recordedIds,
+		...files.ends.keys(),
+		...journal.keys(),
+		...queued.map((row) => row.jobId),
+	];
+	const found = [...new Set(heardOf)].filter((id) => !known.includes(id));
+	const ids = [...known, ...inOrder(found, [...journal.keys()])];
+	const jobs = ids.map((id) => evidenceOf(id, run, files, journal, queued, observation));
+	const queueHeard = observation.queue !== null && owner === observation.user;
 	const heard = runStatus({
 		before: run.status,
 		jobs,
-		queueHeard: observation.queue !== null && owner === observation.user,
+		queueHeard,
 		accountingHeard: observation.accounting !== null,
 		exchangeFinished: run.status !== "submitting",
 		error: run.status === "refused" && found.length === 0 ? run.error : null,
 		stopMarked: files.control?.includes("stop") ?? false,
+		chain,
 	});
 	// What was once known of the end is not unlearned when Slurm forgets the job.
 	// A further attempt of which nothing is there yet says nothing by how the attempts before it ended.
@@ -158,7 +174,7 @@ function refreshRun(run: RunRecord, files: RunFiles, observation: Observation): 
 		: isForgotten
 			? { status: run.status, note: run.note }
 			: heard;
-	const segments = ids.map((id) => segmentNow(id, run, seen.get(id)!));
+	const segments = jobs.map((job) => segmentNow(job, run, queueHeard ? observation.at : null));
 	const progress =
 		files.exists && (files.rollouts || files.expected !== null)
 			? foldRollouts(run.progress ?? NO_PROGRESS, files.rollouts ?? new Uint8Array(), files.expected).progress
@@ -168,49 +184,72 @@ function refreshRun(run: RunRecord, files: RunFiles, observation: Observation): 
 		...run,
 		...verdict,
 		segments,
+		chain,
 		progress: progress ?? NO_PROGRESS,
 		submittedBy,
 		error: verdict.status === "refused" ? run.error : null,
 	};
 }
 
+/** As the journal has them, then by number: ids start anew when Slurm has counted to its end. */
+function inOrder(ids: readonly string[], journal: readonly string[]): readonly string[] {
+	const place = (id: string) => (journal.includes(id) ? journal.indexOf(id) : journal.length);
+	return ids.toSorted((a, b) => place(a) - place(b) || Number(a) - Number(b));
+}
+
 function evidenceOf(
-	id: string,
+	jobId: string,
 	run: RunRecord,
 	files: RunFiles,
+	journal: Journal,
 	queued: readonly QueueRow[],
 	observation: Observation,
 ): Seen {
-	const end = files.ends.get(id);
-	const accounted = observation.accounting?.find((row) => row.jobId === id) ?? null;
+	const end = files.ends.get(jobId);
+	const accounted = observation.accounting?.find((row) => row.jobId === jobId) ?? null;
+	const entry = journal.get(jobId) ?? null;
+	const before = run.segments.find((segment) => segment.jobId === jobId)?.state ?? null;
 	return {
+		jobId,
 		end: end === undefined ? null : parseEndRecord(end),
-		queue: queued.find((row) => row.jobId === id) ?? null,
+		queue: queued.find((row) => row.jobId === jobId) ?? null,
 		// Ids are reused: a row of another directory is another job.
 		accounting:
 			accounted && (accounted.workDir === "" || accounted.workDir === run.jobDir) ? accounted : null,
+		heard: before !== null && jobState(before).final ? before : (entry?.state ?? null),
+		journal: entry,
 	};
 }
 
-function segmentNow(id: string, run: RunRecord, seen: Seen): Segment {
-	const before = run.segments.find((segment) => segment.jobId === id);
-	const { queue, accounting, end } = seen;
-	const startedAt = queue && queue.state !== "PENDING" ? queue.startsAt : (accounting?.startedAt ?? null);
-	const endedAt = end?.at ?? accounting?.endedAt ?? before?.endedAt ?? null;
-	const start = startedAt ?? before?.startedAt ?? null;
+/** @param at when the queue was read, if it was: a job that nobody knows any more is over by then */
+function segmentNow(seen: Seen, run: RunRecord, at: number | null): Segment {
+	const { jobId, queue, accounting, end, heard, journal } = seen;
+	const before = run.segments.find((segment) => segment.jobId === jobId);
+	const hasStarted = queue && queue.state !== "PENDING" ? queue.startsAt : (accounting?.startedAt ?? null);
+	const startedAt = hasStarted ?? before?.startedAt ?? journal?.beganAt ?? null;
+	const isListed = queue !== null && jobState(queue.state).live && !isStuck(seen);
+	const isGone = !queue && !accounting && !end && heard === null && at !== null;
+	const over = accounting?.endedAt ?? before?.endedAt ?? (isGone || isStuck(seen) ? at : null);
+	const endedAt = end?.at ?? (isListed ? null : over);
 	return {
 		cluster: accounting?.cluster ?? before?.cluster ?? null,
-		jobId: id,
+		jobId,
 		submittedAt: queue?.submittedAt ?? accounting?.submittedAt ?? before?.submittedAt ?? null,
-		state: queue?.state ?? accounting?.state ?? before?.state ?? null,
+		state: queue?.state ?? accounting?.state ?? heard ?? before?.state ?? null,
 		exitCode: end?.exit ?? accounting?.exitCode ?? before?.exitCode ?? null,
 		reason: end?.why ?? queue?.reason ?? before?.reason ?? null,
-		startedAt: start,
+		startedAt,
 		endedAt,
 		elapsed:
-			start !== null && endedAt !== null
-				? Math.max(0, endedAt - start)
-				: (queue?.elapsed ?? accounting?.elapsed ?? before?.elapsed ?? null),
+			startedAt !== null && endedAt !== null && !isGone
+				? Math.max(0, endedAt - startedAt)
+				: (queue?.elapsed ??
+					accounting?.elapsed ??
+					end?.elapsed ??
+					journal?.elapsed ??
+					before?.elapsed ??
+					null),
 		nodes: queue?.nodeList ?? accounting?.nodeList ?? before?.nodes ?? null,
+		decision: journal?.decision ?? before?.decision ?? null,
 	};
 }

@@ -1,9 +1,10 @@
 /** What a run's status is, from evidence. Pure: one look at the cluster comes in as data. */
-import type { RunStatus } from "../../state/document.ts";
-import type { AccountingRow } from "../cluster/slurm/accounting.ts";
-import type { QueueRow } from "../cluster/slurm/queue.ts";
-import { slurmState } from "../cluster/slurm/states.ts";
+import { type ChainRecord, isLive, type RunStatus } from "../../state/document.ts";
+import { jobState } from "../cluster/job-state.ts";
+import type { AccountingRow, QueueRow } from "../cluster/jobs.ts";
+import { formatDuration } from "../submit/duration.ts";
 import type { EndRecord } from "./end-record.ts";
+import type { JournalEntry } from "./journal.ts";
 
 /** What is known of one job of a chain. */
 export interface JobEvidence {
@@ -14,6 +15,10 @@ export interface JobEvidence {
 		AccountingRow,
 		"state" | "cancelledBy" | "exitCode" | "signal" | "startedAt"
 	> | null;
+	/** Final state that was heard before: by an earlier look, or by the next job of the chain. */
+	readonly heard: string | null;
+	/** What the journal says of it; null when it is not named there. */
+	readonly journal: Pick<JournalEntry, "beganAt" | "ran" | "queuedByChain"> | null;
 }
 
 export interface RunEvidence {
@@ -30,6 +35,8 @@ export interface RunEvidence {
 	readonly error: string | null;
 	/** `gym cancel` left its mark in the benchmark directory. */
 	readonly stopMarked: boolean;
+	/** What its chain has used up; null when it does not go on in further jobs. */
+	readonly chain: ChainRecord | null;
 }
 
 /** A status with one line for people; null when the status says it all. */
@@ -64,6 +71,17 @@ const ENDED_FROM_OUTSIDE: ReadonlySet<RunStatus> = new Set([
 	"node-fail",
 ]);
 
+/** Ends after which a chain may go on, unless it was cancelled. */
+const GOES_ON: ReadonlySet<RunStatus> = new Set(["failed", "timeout", "preempted", "node-fail", "unknown"]);
+
+/** Slurm's reason for a successor that nothing can start any more, where it does not remove it by itself. */
+const NEVER = "DependencyNeverSatisfied";
+
+/** Jobs of a chain that wait for what cannot come are no work in progress. */
+export function isStuck({ queue, journal }: Pick<JobEvidence, "queue" | "journal">): boolean {
+	return (journal?.queuedByChain ?? false) && queue?.state === "PENDING" && queue.reason === NEVER;
+}
+
 /** How far a live status is, for chains where one job runs and its successor waits. */
 const LIVE_ORDER: readonly RunStatus[] = ["running", "completing", "pending", "held"];
 
@@ -73,17 +91,30 @@ const LIVE_ORDER: readonly RunStatus[] = ["running", "completing", "pending", "h
  * accounting lags, and an end record knows best how the driver ended.
  */
 export function runStatus(evidence: RunEvidence): Verdict {
+	const verdict = judge(evidence);
+	const stuck = evidence.jobs.find(isStuck);
+	if (!stuck || isLive(verdict.status)) return verdict;
+	const said = `job ${stuck.jobId} waits for ever (${NEVER}): gym cancel removes it`;
+	return { status: verdict.status, note: [verdict.note, said].filter((part) => part !== null).join("; ") };
+}
+
+function judge(evidence: RunEvidence): Verdict {
 	const { jobs } = evidence;
 	const finished = jobs.find((job) => job.end && isSuccess(job.end));
 	if (finished) return { status: "succeeded", note: null };
 	if (jobs.length === 0) return withoutJob(evidence);
 
-	const live = jobs.flatMap((job) => liveVerdict(job) ?? []);
+	const live = jobs.flatMap((job) => liveVerdict(job, evidence) ?? []);
 	for (const status of LIVE_ORDER) {
 		const found = live.find((verdict) => verdict.status === status);
 		if (found) return found;
 	}
-	return endVerdict(lastThatWorked(jobs), evidence);
+	if (!evidence.queueHeard && jobs.some((job) => !job.end && finalStatus(job) === null)) {
+		return { status: evidence.before, note: "the queue could not be read" };
+	}
+	const verdict = endVerdict(lastThatWorked(jobs), evidence);
+	const goesOnNoMore = evidence.chain !== null && evidence.stopMarked && GOES_ON.has(verdict.status);
+	return goesOnNoMore ? { status: "cancelled", note: "cancelled with gym cancel" } : verdict;
 }
 
 function isSuccess(end: EndRecord): boolean {
@@ -96,14 +127,15 @@ function withoutJob(evidence: RunEvidence): Verdict {
 	return { status: evidence.before, note: "the submission has not come to its end" };
 }
 
-function liveVerdict(job: JobEvidence): Verdict | null {
+function liveVerdict(job: JobEvidence, evidence: RunEvidence): Verdict | null {
 	const row = job.queue ?? job.accounting;
-	if (!row) return null;
-	const seen = slurmState(row.state, job.queue?.reason);
+	if (!row || isStuck(job)) return null;
+	const seen = jobState(row.state, job.queue?.reason);
 	if (!seen.live) return null;
 	// A word we do not know is taken for running, so that nothing is submitted a second time.
 	if (seen.status === "unknown") return { status: "running", note: `Slurm says ${seen.name}` };
-	if (seen.status === "running" && job.end) return { status: "completing", note: describe(job, "failed") };
+	if (seen.status === "running" && job.end)
+		return { status: "completing", note: describe(job, "failed", evidence) };
 	return { status: seen.status, note: job.queue ? liveNote(seen.status, job.queue) : null };
 }
 
@@ -115,24 +147,28 @@ function liveNote(status: RunStatus, row: NonNullable<JobEvidence["queue"]>): st
 
 /** The last job that did more than look: successors that ended because the chain was over tell nothing. */
 function lastThatWorked(jobs: readonly JobEvidence[]): JobEvidence {
-	const worked = jobs.filter((job, i) => {
-		if (job.end) return !ONLY_LOOKED.has(job.end.why);
-		const neverStarted = finalStatus(job) === "cancelled" && (job.accounting?.startedAt ?? null) === null;
-		return i === 0 || !neverStarted;
-	});
-	return worked.at(-1) ?? jobs[0]!;
+	return jobs.filter((job, i) => i === 0 || hasWorked(job)).at(-1) ?? jobs[0]!;
+}
+
+function hasWorked(job: JobEvidence): boolean {
+	if (job.end) return !ONLY_LOOKED.has(job.end.why);
+	if (isStuck(job)) return false;
+	if ((job.journal?.beganAt ?? null) !== null) return true;
+	const status = finalStatus(job);
+	// A successor that is gone without a trace never began.
+	if (status === null) return !job.journal?.queuedByChain;
+	return status !== "cancelled" || (job.accounting?.startedAt ?? null) !== null;
 }
 
 function finalStatus(job: JobEvidence): RunStatus | null {
-	const row = job.queue ?? job.accounting;
-	const seen = row ? slurmState(row.state) : null;
-	return seen?.final ? seen.status : null;
+	const word = (job.queue ?? job.accounting)?.state;
+	const words = [word, job.heard].filter((one) => typeof one === "string").map((one) => jobState(one));
+	return words.find((seen) => seen.final)?.status ?? null;
 }
 
 function endVerdict(job: JobEvidence, evidence: RunEvidence): Verdict {
 	const status = endStatus(job, evidence);
-	if (status !== null) return { status, note: describe(job, status, evidence.stopMarked) };
-	if (!evidence.queueHeard) return { status: evidence.before, note: "the queue could not be read" };
+	if (status !== null) return { status, note: describe(job, status, evidence) };
 	const where = evidence.accountingHeard ? "in neither queue nor accounting" : "no longer in the queue";
 	return { status: "unknown", note: `job ${job.jobId} is ${where} and left no end record` };
 }
@@ -147,12 +183,19 @@ function endStatus(job: JobEvidence, evidence: RunEvidence): RunStatus | null {
 		return outside && !OWN_DECISION.has(own) ? slurm : own;
 	}
 	if (slurm !== "succeeded") return slurm;
-	const contradicted = evidence.jobs.some((other) => other.end) || (job.accounting?.exitCode ?? 0) !== 0;
+	// A segment that only decided to stop ends with 0, too.
+	const onlyDecided = job !== evidence.jobs[0] && !job.journal?.ran;
+	const contradicted =
+		evidence.jobs.some((other) => other.end) || onlyDecided || (job.accounting?.exitCode ?? 0) !== 0;
 	return contradicted ? "unknown" : "succeeded";
 }
 
 /** One line for people: why the job has that status. Null when there is nothing to add. */
-function describe(job: JobEvidence, status: RunStatus, stopMarked = false): string | null {
+function describe(
+	job: JobEvidence,
+	status: RunStatus,
+	{ stopMarked, chain }: Pick<RunEvidence, "stopMarked" | "chain">,
+): string | null {
 	const { end } = job;
 	switch (status) {
 		case "succeeded":
@@ -166,7 +209,7 @@ function describe(job: JobEvidence, status: RunStatus, stopMarked = false): stri
 		case "node-fail":
 			return "a node failed";
 		case "stopped":
-			return end ? stopNote(end) : null;
+			return end ? stopNote(end, chain) : null;
 		case "failed":
 			return end && end.why !== "terminated" ? failNote(end, job.jobId) : slurmFailNote(job);
 		case "unknown":
@@ -183,14 +226,17 @@ function cancelNote(job: JobEvidence, stopMarked: boolean): string {
 	return finalStatus(job) === "cancelled" ? "cancelled by someone" : "ended from outside";
 }
 
-function stopNote(end: EndRecord): string {
+function stopNote(end: EndRecord, chain: ChainRecord | null): string {
+	const limits = chain?.budget;
 	switch (end.why) {
 		case "retries":
-			return "all retries are spent";
+			return limits ? `${limits.maxRetries} of ${limits.maxRetries} retries spent` : "all retries are spent";
 		case "cap":
-			return "max_walltime is used up";
+			return limits?.maxWalltime
+				? `max_walltime of ${formatDuration(limits.maxWalltime)} used up`
+				: "max_walltime is used up";
 		case "no-progress":
-			return "no progress in three segments in a row";
+			return "no progress before the time limit, several times in a row";
 		default:
 			return `stopped: ${end.why}`;
 	}
@@ -215,7 +261,7 @@ function failNote(end: EndRecord, jobId: string): string {
 
 function slurmFailNote(job: JobEvidence): string {
 	const { accounting } = job;
-	const name = slurmState((job.queue ?? accounting)?.state ?? "").name;
+	const name = jobState((job.queue ?? accounting)?.state ?? "").name;
 	const how = accounting?.signal
 		? `, signal ${accounting.signal}`
 		: accounting?.exitCode

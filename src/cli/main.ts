@@ -7,5 +7,5 @@ if ((first === "version" || first === "--version" || first === "-version") && re
 	process.stdout.write(`gymfile ${VERSION}\n`);
 } else {
 	const { main } = await import("./run.ts");
-	process.exitCode = await main(process.argv.slice(2));
+	await main(process.argv.slice(2));
 }

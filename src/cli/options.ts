@@ -14,28 +14,60 @@ export interface OptionSpec {
 	readonly repeat?: boolean;
 	readonly choices?: readonly string[];
 	readonly help: string;
+	/** Heading that help lists it under; default `Options:`. */
+	readonly group?: string;
 }
+
+const SOURCE = "Where the stacks are:";
+const OUTPUT = "Output:";
+
+/** The one option that may also stand before the command. */
+export const CHDIR = {
+	name: "chdir",
+	value: "DIR",
+	help: "work in DIR",
+	group: SOURCE,
+} as const satisfies OptionSpec;
 
 /** Options of every command that reads a gymfile or a submit document. */
 export const SOURCE_OPTIONS = [
-	{ name: "chdir", value: "DIR", help: "work in DIR" },
-	{ name: "file", short: "f", value: "FILE", help: "a submit document (YAML) instead of gymfile.ts" },
-	{ name: "gymfile", value: "FILE", help: "another gymfile than ./gymfile.ts" },
-	{ name: "stack", value: "NAME", help: "name of the stack of a submit document (default: its file name)" },
-	{ name: "context", short: "c", value: "KEY=VALUE", repeat: true, help: "context that the gymfile reads" },
+	CHDIR,
+	{
+		name: "file",
+		short: "f",
+		value: "FILE",
+		help: "a submit document (YAML) instead of gymfile.ts",
+		group: SOURCE,
+	},
+	{ name: "gymfile", value: "FILE", help: "another gymfile than ./gymfile.ts", group: SOURCE },
+	{
+		name: "stack",
+		value: "NAME",
+		help: "name of the stack of a submit document (default: its file name)",
+		group: SOURCE,
+	},
+	{
+		name: "context",
+		short: "c",
+		value: "KEY=VALUE",
+		repeat: true,
+		help: "context that the gymfile reads; may be given more than once",
+		group: SOURCE,
+	},
 ] as const satisfies readonly OptionSpec[];
 
 /** Options of every command. */
 export const OUTPUT_OPTIONS = [
-	{ name: "json", help: "events or data as JSON on stdout" },
-	{ name: "no-color", help: "no colours (NO_COLOR does the same)" },
+	{ name: "json", help: "events or data as JSON on stdout", group: OUTPUT },
 	{
 		name: "color",
 		value: "WHEN",
 		choices: ["auto", "always", "never"],
-		help: "colours: auto, always, never (default auto)",
+		help: "colours (default auto: on a terminal)",
+		group: OUTPUT,
 	},
-	{ name: "debug", help: "stack traces with errors" },
+	{ name: "no-color", help: "no colours (NO_COLOR does the same)", group: OUTPUT },
+	{ name: "debug", help: "stack traces with errors", group: OUTPUT },
 ] as const satisfies readonly OptionSpec[];
 
 /** Options of commands that look at the cluster. */
@@ -54,6 +86,12 @@ export const LOCK_OPTIONS = [
 	{ name: "lock-timeout", value: "SECONDS", help: "wait this long for the lock (default 0)" },
 ] as const satisfies readonly OptionSpec[];
 
+/** Options of commands that can wait for the runs. */
+export const WAIT_OPTIONS = [
+	{ name: "wait", help: "then wait until the runs have ended; exit 0 when all succeeded, else 1" },
+	{ name: "wait-timeout", value: "SECONDS", help: "wait at most this long; exit 9 when runs are live then" },
+] as const satisfies readonly OptionSpec[];
+
 /** Options that choose addresses. */
 export const CHOICE_OPTIONS = [
 	{
@@ -62,7 +100,12 @@ export const CHOICE_OPTIONS = [
 		repeat: true,
 		help: "only this one (globs work); may be given more than once",
 	},
-	{ name: "exclude", value: "ADDRESS", repeat: true, help: "not this one (globs work)" },
+	{
+		name: "exclude",
+		value: "ADDRESS",
+		repeat: true,
+		help: "not this one (globs work); may be given more than once",
+	},
 	{
 		name: "replace",
 		value: "ADDRESS",
@@ -88,7 +131,13 @@ export function choiceOf(parsed: Parsed, stacks: readonly string[]): Choice {
 		const remedy = `addresses are STACK/BENCHMARK; stacks: ${stacks.join(", ")}`;
 		throw fail("invalid", "address-unknown", `-${name} ${stray} is about none of the stacks`, remedy);
 	};
-	return { replace: of("replace"), target: of("target"), exclude: of("exclude"), resume: [] };
+	return {
+		replace: of("replace"),
+		target: of("target"),
+		exclude: of("exclude"),
+		resume: [],
+		resetCounters: false,
+	};
 }
 
 /** Options of commands that act. */

@@ -1,4 +1,4 @@
-/** The view of a command: human or JSON, colours decided once. */
+/** The view of a command: human or JSON, colours decided once for each stream. */
 import type { ColorSupportLevel } from "chalk";
 import { VERSION } from "../version.ts";
 import { type Parsed, textOption } from "./options.ts";
@@ -13,7 +13,7 @@ interface Speaker extends Sink {
 }
 
 /** `-no-color` and `--color` win, then NO_COLOR, then FORCE_COLOR, then whether there is a terminal. */
-export function colorLevel(session: Speaker, isTerminal: boolean): ColorSupportLevel {
+function colorLevel(session: Speaker, isTerminal: boolean): ColorSupportLevel {
 	const { options, env } = session;
 	const when = textOption(options, "color");
 	if (options["no-color"] === true || when === "never") return 0;
@@ -36,6 +36,7 @@ export function makeView(session: Speaker): View {
 	const showJob = (textOption(session.options, "show-job") ?? "fold") as ShowJob;
 	return humanView(session, {
 		paint: paintFor(colorLevel(session, process.stdout.isTTY === true)),
+		errorPaint: paintFor(colorLevel(session, process.stderr.isTTY === true)),
 		showJob,
 		clock,
 	});

@@ -2,7 +2,7 @@
 import type { Points } from "../points.ts";
 
 /** Names inside remote scripts; all others are in this process. */
-const REMOTE = /^(submit|cancel)\./;
+const REMOTE = /^(submit|cancel|update)\./;
 
 /**
  * Without the variable, points do nothing. With it, this process kills itself with SIGKILL at that point, or the

@@ -1,38 +1,47 @@
 /** The engine's `Io` of a real process. */
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { thisHost } from "../../state/backends/host.ts";
 import { localStore } from "../../state/backends/local.ts";
 import type { ClusterRef } from "../../state/document.ts";
+import type { Host } from "../../state/host.ts";
 import type { StateStore } from "../../state/store.ts";
 import { localScheduler } from "../cluster/local/scheduler.ts";
 import type { Scheduler } from "../cluster/scheduler.ts";
 import { slurmScheduler } from "../cluster/slurm/scheduler.ts";
 import { connect } from "../cluster/transport/connect.ts";
+import { fail } from "../errors.ts";
 import type { Io } from "../io.ts";
 import type { Points } from "../points.ts";
 import { VERSION } from "../version.ts";
 import { processPoints } from "./points.ts";
 import type { Session } from "./session.ts";
 
-/** `GYMFILE_SSH_CONFIG` names another configuration file for ssh than the user's own. */
-function sshArguments(env: NodeJS.ProcessEnv): readonly string[] {
-	const config = env.GYMFILE_SSH_CONFIG;
-	return config ? ["-F", config] : [];
+/** This machine, for the lock: the wait for it ends at once when a signal comes. */
+function lockHost(signal: AbortSignal): Host {
+	const stopped = (cause: unknown) =>
+		fail("interrupted", "interrupted", "stopped while it waited for the lock", "run it again", cause);
+	return {
+		...thisHost(),
+		sleep: (ms) =>
+			sleep(ms, undefined, { signal }).catch((cause: unknown) => {
+				throw stopped(cause);
+			}),
+	};
 }
 
-/** The state of the stacks beside `root`. */
-export function stateStore(session: Session, root: string): StateStore {
-	const points = processPoints(session.env);
-	return localStore({ directory: join(root, ".gym"), writer: VERSION, host: thisHost(), points });
+/** The state of the stacks beside `root`. @throws GymError in `acquire`, also code `interrupted` */
+export function stateStore({ env, signal }: Pick<Session, "env" | "signal">, root: string): StateStore {
+	const points = processPoints(env);
+	return localStore({ directory: join(root, ".gym"), writer: VERSION, host: lockHost(signal), points });
 }
 
 function overTransport(session: Session, { hostname }: ClusterRef, points: Points): Scheduler {
 	const transport = connect(hostname, {
 		env: session.env,
 		points,
-		sshArgs: sshArguments(session.env),
 		nonce: () => randomBytes(16).toString("hex"),
 		terminal: session.interactive ? (words) => session.err(words) : null,
 	});
@@ -77,6 +86,7 @@ export async function withIo<Result>(
 			]);
 			const known = schedulers.get(key);
 			if (known) return known;
+			session.noteContact();
 			const made =
 				cluster.type === "local"
 					? onThisMachine(session, cluster, points)

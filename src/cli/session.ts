@@ -2,9 +2,11 @@
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline/promises";
+import { Writable } from "node:stream";
 import { fail } from "../errors.ts";
 import type { Stack } from "../io.ts";
 import type { Loaded, LoadedStack } from "../load/stacks.ts";
+import type { UserCode } from "../load/user-code.ts";
 import { listOption, type Parsed, textOption } from "./options.ts";
 import { makeView } from "./output.ts";
 import type { View } from "./views/view.ts";
@@ -22,10 +24,16 @@ export interface Session {
 	readonly signal: AbortSignal;
 	readonly out: (text: string) => void;
 	readonly err: (text: string) => void;
+	/** Runs the gymfile's code. */
+	readonly userCode: Pick<UserCode, "run">;
 	/** Asks one line; null at the end of input. */
 	readonly ask: (question: string) => Promise<string | null>;
 	/** What commands say goes through here; one for the whole process. */
 	readonly view: () => View;
+	/** A cluster is about to be contacted. */
+	readonly noteContact: () => void;
+	/** Was one? */
+	readonly contacted: () => boolean;
 }
 
 /** Folder for caches; what is in it may go at any time. */
@@ -69,6 +77,7 @@ export async function load(session: Session, needs: { readonly hostValues: boole
 		...(stackName === undefined ? {} : { stackName }),
 		context: contextOf(options),
 		cacheDirectory: cacheDirectory(env),
+		userCode: session.userCode,
 		hostEnv: (name) => env[name],
 		missingHost: options.offline === true || !needs.hostValues ? "note" : "error",
 	});
@@ -92,10 +101,22 @@ export function onlyStack(stacks: readonly LoadedStack[]): LoadedStack {
 	throw fail("invalid", "stack-needed", "there are several stacks", `name one: ${names}`);
 }
 
+/** What a session of the running process is made from. */
+export interface SessionParts {
+	readonly args: readonly string[];
+	readonly options: Parsed;
+	readonly signal: AbortSignal;
+	readonly userCode: Pick<UserCode, "run">;
+	/** Writes to stdout. */
+	readonly out: (text: string) => void;
+}
+
 /** A session of the running process. */
-export function processSession(args: readonly string[], options: Parsed, signal: AbortSignal): Session {
+export function processSession({ args, options, signal, userCode, out }: SessionParts): Session {
 	const { env, stdin, stdout, stderr } = process;
 	let view: View | null = null;
+	let contacted = false;
+	const err = (text: string) => void stderr.write(text);
 	const session: Session = {
 		args,
 		options,
@@ -103,10 +124,18 @@ export function processSession(args: readonly string[], options: Parsed, signal:
 		directory: resolve(textOption(options, "chdir") ?? "."),
 		interactive: Boolean(stdin.isTTY && stdout.isTTY) && !env.CI,
 		signal,
-		out: (text) => stdout.write(text),
-		err: (text) => stderr.write(text),
+		out,
+		err,
+		userCode,
 		async ask(question) {
-			const reader = createInterface({ input: stdin, output: options.json === true ? stderr : stdout });
+			const say = options.json === true ? err : out;
+			const output = new Writable({
+				write(chunk: Buffer, _encoding, done) {
+					say(chunk.toString());
+					done();
+				},
+			});
+			const reader = createInterface({ input: stdin, output, terminal: true });
 			// The terminal is in raw mode here: Ctrl-C comes as a key.
 			reader.on("SIGINT", () => process.kill(process.pid, "SIGINT"));
 			try {
@@ -121,6 +150,10 @@ export function processSession(args: readonly string[], options: Parsed, signal:
 			view ??= makeView(session);
 			return view;
 		},
+		noteContact() {
+			contacted = true;
+		},
+		contacted: () => contacted,
 	};
 	return session;
 }

@@ -2,9 +2,6 @@
 import { EXIT, GymError, type Problem } from "../errors.ts";
 import type { Session } from "./session.ts";
 
-/** Codes of failures that come before any contact with a cluster and before any write. */
-const BEFORE_CONTACT: ReadonlySet<string> = new Set(["invalid"]);
-
 /** @returns the exit code */
 export function showError(error: unknown, session: Session): number {
 	const known = GymError.is(error) ? error : null;
@@ -21,7 +18,7 @@ export function showError(error: unknown, session: Session): number {
 	session.view().problems({
 		problems,
 		exit,
-		aftermath: BEFORE_CONTACT.has(exit) ? "not-contacted" : "unknown",
+		aftermath: session.contacted() ? "unknown" : "not-contacted",
 	});
 	if (session.options.debug === true && error instanceof Error) {
 		session.err(`${error.stack}\n${error.cause instanceof Error ? `caused by ${error.cause.stack}\n` : ""}`);

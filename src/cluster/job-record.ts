@@ -15,3 +15,8 @@ export function recordHead({ record, runDir }: Submission) {
 		schema_version: 1,
 	};
 }
+
+/** The line by which a record names its stack, but for what JSON puts around it. */
+export function stackMark(stack: string): string {
+	return `"gymfile_stack": ${JSON.stringify(stack)}`;
+}

@@ -2,6 +2,8 @@
  * What the engine asks of a cluster. Slurm is one implementation; the next ones touch neither plan nor
  * state. Every method is one exchange over the transport, however many benchmarks it is about.
  */
+import type { AccountingRow, QueueRow } from "./jobs.ts";
+import type { ClusterLimits } from "./limits.ts";
 
 /** A file to be staged: path relative to its folder, text, and mode. */
 export interface StagedFile {
@@ -17,12 +19,18 @@ export interface JobRequest {
 	readonly files: ReadonlyMap<string, StagedFile>;
 	/** Job ids of earlier attempts in the same directory: never taken for this one. */
 	readonly knownIds: readonly string[];
+	/** The job after which a chain goes on, the argument of its script; null when it begins. */
+	readonly previous: string | null;
+	/** Is what the chain has used up forgotten? */
+	readonly resetCounters: boolean;
 	/** Benchmark directories of live runs whose place it takes: their jobs are cancelled once it is accepted, then it is released. */
 	readonly replaces: readonly string[];
 }
 
 /** One apply's run directory with all its jobs. Asking again for the same one submits nothing twice. */
 export interface Submission {
+	/** The stack's submissions to one output path take turns. */
+	readonly stack: string;
 	readonly runDir: string;
 	readonly outputPath: string;
 	/** Files of the run directory itself, e.g. `resolved-config.yaml`. */
@@ -30,6 +38,8 @@ export interface Submission {
 	/** The record `gym-job.json` but for what only the cluster knows. */
 	readonly record: JobRecord;
 	readonly jobs: readonly JobRequest[];
+	/** Benchmark directories that the state knows. A live run of the stack in any other one keeps its benchmark from being submitted again. */
+	readonly knownDirs: readonly string[];
 	/** All benchmarks of the run directory, those of earlier exchanges too: the record names them all. */
 	readonly benchmarks: readonly string[];
 	/** Bind-mount sources that must exist before anything is staged. */
@@ -89,6 +99,9 @@ export interface FoundSubmission {
 	readonly ids: string;
 }
 
+/** Most bytes of all `rollouts.jsonl` together that one exchange carries (before base64); the rest comes with the next look. */
+export const ROLLOUTS_LIMIT = 40 * 1024 * 1024;
+
 /** What we want to hear about one run. */
 export interface RunQuery {
 	readonly jobDir: string;
@@ -98,13 +111,29 @@ export interface RunQuery {
 	readonly rolloutsOffset: number | null;
 }
 
+/** Files in which a chain keeps what it has used up: without them it counts from nothing. */
+export const COUNTER_FILES = [
+	".gym_infra_retries",
+	".gym_accumulated_walltime",
+	".gym_idle_timeouts",
+] as const;
+
+/** The same with the file of its limits. */
+export const CHAIN_FILES = ["budget.json", ...COUNTER_FILES] as const;
+
+/** Most bytes of one `chain.jsonl` that a look carries: some hundred segments. */
+export const JOURNAL_LIMIT = 256 * 1024;
+
 /** What was found of one run on the cluster's file system; null where there is no such file. */
 export interface RunFiles {
 	readonly exists: boolean;
 	/** Job id → text of its end record. */
 	readonly ends: ReadonlyMap<string, string>;
+	/** Text of `chain.jsonl`, of a very long one the end. */
 	readonly chain: string | null;
 	readonly control: string | null;
+	/** Texts of the files in `CHAIN_FILES`, those that are there. */
+	readonly chainFiles: ReadonlyMap<string, string>;
 	/** Job ids that the submit exchange recorded for this directory. */
 	readonly recordedIds: readonly string[];
 	/** Lines of `rollouts_materialized_inputs.jsonl`. */
@@ -130,7 +159,7 @@ export interface PreflightResult {
 	readonly writable: boolean;
 	readonly missingMounts: readonly string[];
 	/** What the cluster allows; absent for schedulers without limits. */
-	readonly limits?: import("./slurm/limits.ts").ClusterLimits;
+	readonly limits?: ClusterLimits;
 }
 
 /** One look at the cluster. */
@@ -140,9 +169,9 @@ export interface Observation {
 	readonly at: number;
 	readonly user: string;
 	/** Rows of the user's queue; null when the scheduler did not answer (never "no jobs"). */
-	readonly queue: readonly import("./slurm/queue.ts").QueueRow[] | null;
+	readonly queue: readonly QueueRow[] | null;
 	/** Accounting rows of the ids asked for; null when there is no accounting or no answer. */
-	readonly accounting: readonly import("./slurm/accounting.ts").AccountingRow[] | null;
+	readonly accounting: readonly AccountingRow[] | null;
 	readonly runs: ReadonlyMap<string, RunFiles>;
 }
 
@@ -154,6 +183,27 @@ export interface CancelOutcome {
 	/** Directories where jobs were still listed when we gave up. */
 	readonly left: readonly string[];
 }
+
+/** What one live run is to take up. */
+export interface JobUpdate {
+	readonly jobDir: string;
+	/** Put in place of what is there, each whole or not at all. */
+	readonly files: ReadonlyMap<string, StagedFile>;
+	/** What its pending jobs are told, e.g. `TimeLimit` → `04:00:00`; empty: nothing. */
+	readonly queued: ReadonlyMap<string, string>;
+}
+
+/** What became of it. */
+export interface UpdateOutcome {
+	readonly jobDir: string;
+	/** Pending jobs that were told. */
+	readonly jobIds: readonly string[];
+	/** The scheduler's own words when it refused; null when it did not. */
+	readonly error: string | null;
+}
+
+/** Most bytes of one file that one exchange carries. */
+export const LOG_LIMIT = 4 * 1024 * 1024;
 
 /** A piece of one log file. */
 export interface LogChunk {
@@ -169,10 +219,12 @@ export interface Scheduler {
 	submit(submission: Submission): Promise<SubmitOutcome>;
 	/** @throws GymError exit `unreachable` */
 	observe(queries: readonly RunQuery[], preflight: PreflightQuery | null): Promise<Observation>;
-	/** Submissions by their records, newest first. */
+	/** Submissions by their records, newest first; those of a stack once no exchange of it is at work, or after two minutes. */
 	find(where: FindQuery): Promise<readonly FoundSubmission[]>;
 	/** Cancels exactly the user's own jobs whose working directory is one of these, after writing the stop mark. */
 	cancel(jobDirs: readonly string[]): Promise<CancelOutcome>;
+	/** Updates live runs in place; asking again does the same again. @throws GymError exit `failure`, code `update-failed` */
+	update(updates: readonly JobUpdate[]): Promise<readonly UpdateOutcome[]>;
 	/** Ends what the user's jobs that fell with their machine left running, where the scheduler does not do that itself. */
 	endFallen(): Promise<void>;
 	/** Reads log files of a run from the given offsets; a file not named starts `tail` lines before its end. */

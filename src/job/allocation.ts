@@ -1,9 +1,10 @@
 /** The allocation of one benchmark's job: its `#SBATCH` directives and the nodes of each pool. */
 import type { Problem } from "../errors.ts";
-import type { ExtraDirectives, SlurmConfig } from "../submit/config.ts";
+import type { ExtraDirectives, SlurmConfig, SubmitConfig } from "../submit/config.ts";
 import { parseDuration } from "../submit/duration.ts";
+import { type NodeRange, onlyCompute, poolNodes } from "../submit/nodes.ts";
 import { variablePart } from "../submit/rules/names.ts";
-import type { Directive, PoolRange } from "./model.ts";
+import type { Directive, JobVariable } from "./model.ts";
 
 /** Seconds between the warning and the time limit: a minute, and a minute for the driver to stop in. */
 const WARNING_LEAD = 120;
@@ -86,14 +87,21 @@ export function nodeCount(compute: SlurmConfig): number {
 	return Number(compute.extra_args.get("nodes") ?? 1);
 }
 
-/** The nodes of each pool, in the order they own the allocation. */
-export function poolRanges(compute: SlurmConfig): readonly PoolRange[] {
+/** `GYM_POOL_<NAME>_NODES` of each pool, in the order they own the allocation. */
+export function poolVariables(compute: SlurmConfig): readonly JobVariable[] {
 	let first = 0;
 	return [...compute.node_pools].map(([name, { nodes }]) => {
-		const range = { variable: `GYM_POOL_${variablePart(name)}_NODES`, hosts: { first, count: nodes } };
+		const hosts = { first, count: nodes };
 		first += nodes;
-		return range;
+		return { name: `GYM_POOL_${variablePart(name)}_NODES`, kind: "hosts", hosts };
 	});
+}
+
+/** The nodes of a service: its pool's, else the allocation's, which may have more than its pools say. */
+export function serviceNodes(config: SubmitConfig, pool: string | null): NodeRange {
+	const [, compute] = onlyCompute(config);
+	const range = poolNodes(config, pool)!;
+	return pool === null && compute.type === "slurm" ? { ...range, count: nodeCount(compute) } : range;
 }
 
 function extraProblem({ key, value, at }: Extra, fields: ReadonlySet<string>): Problem | null {

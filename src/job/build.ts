@@ -1,16 +1,19 @@
 /** From the validated submit document to the job of one benchmark. */
 import type { Problem } from "../errors.ts";
-import type { ComputeConfig, SubmitConfig } from "../submit/config.ts";
-import { onlyCompute, poolNodes } from "../submit/nodes.ts";
+import type { BenchmarkConfig, ComputeConfig, ServiceConfig, SubmitConfig } from "../submit/config.ts";
+import { limitSeconds } from "../submit/duration.ts";
+import { onlyCompute } from "../submit/nodes.ts";
 import { checkPools } from "../submit/rules/pools.ts";
-import { allocationProblems, directives, nodeCount, poolRanges } from "./allocation.ts";
+import { allocationProblems, directives, nodeCount, poolVariables } from "./allocation.ts";
 import { commandProblems, lengthProblems, nulProblems, outputPathProblems } from "./checks.ts";
 import { envEntries, envProblems } from "./env.ts";
-import type { Job, ServiceStep, StepBase } from "./model.ts";
+import type { Chain, Job, ServiceStep, StepBase } from "./model.ts";
 import { stepNames } from "./names.ts";
+import { collectorOf, collectorVariables } from "./shapes/collector.ts";
 import { driverProblems, driverStep } from "./shapes/driver.ts";
 import { notYetProblems } from "./shapes/not-yet.ts";
-import { vllmProblems, vllmStep } from "./shapes/vllm.ts";
+import { serviceSteps, serviceVariables } from "./shapes/services.ts";
+import { vllmProblems } from "./shapes/vllm.ts";
 
 /** A job, unless some problem is an error. */
 export interface BuiltJob {
@@ -23,19 +26,25 @@ function problemsOf(config: SubmitConfig, benchmark: string): readonly Problem[]
 	const { driver } = config;
 	const { command } = driver.benchmarks.get(benchmark)!;
 	return [
-		...notYetProblems(config, benchmark),
+		...notYetProblems(config),
 		...nulProblems(config),
 		...outputPathProblems(config.job.output_path),
 		...checkPools(config),
 		...(compute.type === "slurm" ? allocationProblems(compute, `compute.${name}`) : []),
 		...[...config.services].flatMap(([key, service]) => [
 			...envProblems(service.env, `services.${key}.env`),
-			...(service.type === "vllm" ? vllmProblems(service, `services.${key}`) : []),
+			...extraArgsProblems(service, `services.${key}`),
 		]),
 		...envProblems(driver.env, "driver.env"),
 		...(command === null ? [] : commandProblems(command, `driver.benchmarks.${benchmark}.command`)),
 		...driverProblems(config, benchmark, driver.benchmarks.get(benchmark)!),
 	];
+}
+
+/** Every text that users wrote for a command line. */
+function extraArgsProblems(service: ServiceConfig, at: string): readonly Problem[] {
+	if (service.type !== "vllm_pd") return vllmProblems(service, at);
+	return (["prefill", "decode"] as const).flatMap((tier) => vllmProblems(service[tier], `${at}.${tier}`));
 }
 
 function failed(problems: readonly Problem[]): boolean {
@@ -46,13 +55,13 @@ function failed(problems: readonly Problem[]): boolean {
 function allocation(
 	benchmark: string,
 	compute: ComputeConfig,
-): Pick<Job, "platform" | "directives" | "nodes" | "pools"> {
-	if (compute.type === "local") return { platform: "local", directives: [], nodes: 1, pools: [] };
+): Pick<Job, "platform" | "directives" | "nodes" | "variables"> {
+	if (compute.type === "local") return { platform: "local", directives: [], nodes: 1, variables: [] };
 	return {
 		platform: "slurm",
 		directives: directives(benchmark, compute),
 		nodes: nodeCount(compute),
-		pools: poolRanges(compute),
+		variables: poolVariables(compute),
 	};
 }
 
@@ -63,32 +72,54 @@ function withComputeEnv<Step extends StepBase>(step: Step, compute: ComputeConfi
 	return { ...step, env: [...envEntries(compute.env).filter(({ name }) => !own.has(name)), ...step.env] };
 }
 
+/** `resumable: true` has the seed's defaults. Progress that is written elsewhere cannot be seen. */
+function chainOf({ resumable, run }: BenchmarkConfig, noProgress: number | null): Chain | null {
+	if (resumable === false) return null;
+	const isSeen = !run.has("output_jsonl_fpath") && !run.has("model_call_capture_dir");
+	const limits = resumable === true ? { max_retries: 3, max_walltime: null } : resumable;
+	return {
+		maxRetries: limits.max_retries,
+		maxWalltime: limitSeconds(limits.max_walltime),
+		noProgress: isSeen ? noProgress : null,
+	};
+}
+
 /**
  * The job of one benchmark of a validated document, and everything found on the way.
  * @param options.stack name of the stack, for the address
+ * @param options.noProgress time limits in a row that a resumable job may reach without progress (default 3; null: any)
  * @param options.resumed a further attempt in the same directory: Gym goes on from its cache (default false)
  */
 export function buildJob(
 	config: SubmitConfig,
 	benchmark: string,
-	options: { readonly stack: string; readonly resumed?: boolean },
+	options: { readonly stack: string; readonly resumed?: boolean; readonly noProgress?: number | null },
 ): BuiltJob {
 	const found = problemsOf(config, benchmark);
 	const [, compute] = onlyCompute(config);
 	if (failed(found)) return { job: null, problems: found };
-	const names = stepNames([...config.services.keys()]);
-	const services = [...config.services].flatMap(([key, service], i): ServiceStep[] =>
-		service.type === "vllm"
-			? [vllmStep(names[i]!, `services.${key}`, service, poolNodes(config, service.node_pool)!)]
-			: [],
-	);
+	const collector = collectorOf(config, benchmark);
+	const drafts = serviceSteps(config);
+	const names = stepNames(drafts.map(({ name }) => name));
+	const services = drafts.map(({ name: _, ...draft }, i): ServiceStep => ({ ...names[i]!, ...draft }));
+	const { variables, ...rest } = allocation(benchmark, compute);
 	const driver = driverStep(config, config.driver.benchmarks.get(benchmark)!, options.resumed ?? false);
 	const job: Job = {
 		address: `${options.stack}/${benchmark}`,
 		benchmark,
-		...allocation(benchmark, compute),
+		...rest,
+		collector,
+		variables: [
+			...serviceVariables(config),
+			...variables,
+			...(collector === null ? [] : collectorVariables(collector)),
+		],
 		services: services.map((step) => withComputeEnv(step, compute)),
 		driver: withComputeEnv(driver, compute),
+		chain: chainOf(
+			config.driver.benchmarks.get(benchmark)!,
+			options.noProgress === undefined ? 3 : options.noProgress,
+		),
 	};
 	const problems = [...found, ...lengthProblems(services, driver)];
 	return { job: failed(problems) ? null : job, problems };

@@ -8,6 +8,9 @@ export interface StepName {
 
 const LONGEST = 80;
 
+/** Taken by the job itself: steps, and the batch script's own log. */
+const RESERVED = ["driver", "slurm", "job", "queue", "otel_collector"];
+
 function unused(wanted: string, taken: ReadonlySet<string>, joint: string): string {
 	if (!taken.has(wanted)) return wanted;
 	let n = 2;
@@ -20,8 +23,8 @@ function unused(wanted: string, taken: ReadonlySet<string>, joint: string): stri
  * a name that is then taken (also by the driver or the batch script's own log) gets a number.
  */
 export function stepNames(services: readonly string[]): readonly StepName[] {
-	const ids = new Set(["driver", "slurm"]);
-	const words = new Set(["driver"]);
+	const ids = new Set(RESERVED);
+	const words = new Set(RESERVED);
 	return services.map((name) => {
 		const id = unused(name.replace(/[^A-Za-z0-9._-]/g, "_").slice(0, LONGEST), ids, "_");
 		const bare = name

@@ -1,11 +1,13 @@
 /** From what the user wrote to validated stacks: `gymfile.ts` or a submit YAML, with equal rights. */
 import { readFile } from "node:fs/promises";
-import { basename, dirname, isAbsolute, relative, resolve } from "node:path";
+import { basename, isAbsolute, relative, resolve } from "node:path";
 import { isStackName } from "../../constructs/stack-name.ts";
 import { fail, GymError, type Problem, type SourceLocation } from "../errors.ts";
 import type { Stack } from "../io.ts";
 import type { SourceMap, Value } from "../submit/config.ts";
 import { type ValidateOptions, validateDocument } from "../submit/validate.ts";
+import { projectRoot } from "./project-root.ts";
+import type { UserCode } from "./user-code.ts";
 
 /** Where the stacks come from. */
 export interface StackRequest {
@@ -20,6 +22,8 @@ export interface StackRequest {
 	readonly context: Readonly<Record<string, string>>;
 	/** Private folder for the gymfile loader's cache. */
 	readonly cacheDirectory: string;
+	/** Runs the gymfile's code. */
+	readonly userCode: Pick<UserCode, "run">;
 	readonly hostEnv: ValidateOptions["hostEnv"];
 	readonly missingHost: ValidateOptions["missingHost"];
 }
@@ -57,6 +61,17 @@ function shownPlace(directory: string, source: SourceLocation): SourceLocation {
 
 function shownProblem(directory: string, problem: Problem): Problem {
 	return problem.source ? { ...problem, source: shownPlace(directory, problem.source) } : problem;
+}
+
+/** The same, with errors whose files are named as the user sees them. */
+function shownUserCode({ userCode, directory }: StackRequest): Pick<UserCode, "run"> {
+	const shown = (error: GymError) => {
+		const problems = error.problems.map((problem) => shownProblem(directory, problem));
+		return new GymError(error.exit, problems, { cause: error.cause });
+	};
+	return {
+		run: ({ explain, owns }, work) => userCode.run({ explain: (error) => shown(explain(error)), owns }, work),
+	};
 }
 
 function finish(
@@ -109,25 +124,20 @@ export async function loadStacks(request: StackRequest): Promise<Loaded> {
 		}
 		const { loadSubmitYaml } = await import("./submit-yaml.ts");
 		const { raw, sources, problems } = loadSubmitYaml(text, request.yaml);
-		return {
-			root: dirname(file),
-			stacks: [finish(name, dirname(file), raw, sources, problems, new Map(), request)],
-		};
+		const root = await projectRoot(file);
+		return { root, stacks: [finish(name, root, raw, sources, problems, new Map(), request)] };
 	}
 	const file = resolve(request.directory, request.gymfile ?? "gymfile.ts");
 	const [{ loadGymfile }, { synthApp }] = await Promise.all([
 		import("./gymfile.ts"),
 		import("../../constructs/synth.ts"),
 	]);
-	const { app } = await loadGymfile(file, request).catch((error: unknown) => {
-		if (!GymError.is(error)) throw error;
-		const problems = error.problems.map((problem) => shownProblem(request.directory, problem));
-		throw new GymError(error.exit, problems, { cause: error.cause });
-	});
-	const stacks = synthApp(app).map(({ stack, raw, sources, problems, settings }) =>
-		finish(stack, dirname(file), raw, sources, problems, settings.benchmarks, request),
+	const { result } = await loadGymfile(file, { ...request, userCode: shownUserCode(request) }, synthApp);
+	const root = await projectRoot(file);
+	const stacks = result.map(({ stack, raw, sources, problems, settings }) =>
+		finish(stack, root, raw, sources, problems, settings.benchmarks, request),
 	);
-	return { root: dirname(file), stacks };
+	return { root, stacks };
 }
 
 /** The stacks that were asked for (all, when none is named). @throws GymError exit `invalid`, code `stack-unknown` */

@@ -88,6 +88,26 @@ function matches(steps: readonly string[], path: readonly (string | number)[]): 
 	return fixed.every((step, i) => step === "*" || step === path[i]);
 }
 
+/** Limits of a chain: a run is the same under others, and its next segment reads them. */
+const LIMIT_PATHS = [
+	"driver.benchmarks.*.resumable.max_retries",
+	"driver.benchmarks.*.resumable.max_walltime",
+];
+
+/** What Slurm can change of a queued job without costing it its place. */
+const QUEUED_PATHS = ["compute.*.walltime", "compute.*.extra_args.comment"];
+
+function matcher(patterns: readonly string[]): (path: readonly (string | number)[]) => boolean {
+	const all = patterns.map((pattern) => pattern.split("."));
+	return (path) => all.some((steps) => matches(steps, path));
+}
+
+/** Is it a limit of a resume chain? */
+export const isLimit = matcher(LIMIT_PATHS);
+
+/** Can it be changed of a queued job? */
+export const isQueuedEdit = matcher(QUEUED_PATHS);
+
 /** The class of a changed path. Total: a path that no rule knows is `results`. */
 export function classOf(path: readonly (string | number)[]): ChangeClass {
 	return RULES.find((rule) => matches(rule.steps, path))?.kind ?? "results";

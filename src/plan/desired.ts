@@ -20,7 +20,7 @@ export interface DesiredJob extends Desired {
 /** A plan with the job models that apply needs: what is shown is what is applied. */
 export interface PreparedPlan extends Plan {
 	readonly jobs: ReadonlyMap<string, DesiredJob>;
-	/** Runs that were found for addresses which the state does not know. */
+	/** Runs that the state does not know. */
 	readonly found: ReadonlyMap<string, Adoption>;
 }
 
@@ -62,10 +62,13 @@ export function desiredJobs(
 	const desired: DesiredJob[] = [];
 	const problems = new Map<string, Problem>();
 	for (const [benchmark, wanted] of config.driver.benchmarks) {
-		const built = buildJob(config, benchmark, { stack: options.stack });
+		const lifecycle = options.lifecycle?.get(benchmark);
+		// A submit YAML has no lifecycle: the job's own default holds.
+		const limit = lifecycle ? { noProgress: lifecycle.noProgressLimit } : {};
+		const built = buildJob(config, benchmark, { stack: options.stack, ...limit });
 		// A service is part of every benchmark's job: say once what is wrong with it.
 		for (const problem of built.problems) problems.set(JSON.stringify(problem), problem);
-		const again = buildJob(config, benchmark, { stack: options.stack, resumed: true }).job;
+		const again = buildJob(config, benchmark, { stack: options.stack, resumed: true, ...limit }).job;
 		if (!built.job || !again) continue;
 		const runDir = `${config.job.output_path.replace(/\/+$/, "")}/${PLACEHOLDER_RUN_ID}`;
 		const files = renderJob(built.job, { runDir, toolVersion: options.toolVersion }).files;
@@ -78,8 +81,9 @@ export function desiredJobs(
 			fingerprint: fingerprint(document),
 			rendered: Object.fromEntries([...files].map(([name, file]) => [name, file.text])),
 			size: sizeOf(config, wanted),
+			limits: built.job.chain,
 			...(options.sources ? { sources: options.sources } : {}),
-			...(options.lifecycle?.get(benchmark)?.onChange === "replace" ? { onChange: "replace" as const } : {}),
+			...(lifecycle?.onChange === "replace" ? { onChange: "replace" as const } : {}),
 		});
 	}
 	const located = [...problems.values()].map((problem) => {

@@ -76,8 +76,8 @@ function succeededSeconds(benchmark: string, state: StateDocument | null): reado
 
 /** Seconds that all jobs of a run took together; null when one of them is not known. */
 export function elapsedOf(run: RunRecord): number | null {
-	if (run.segments.length === 0) return null;
-	return addAll(run.segments.map((segment) => segment.elapsed));
+	const begun = run.segments.filter(({ startedAt, elapsed }) => startedAt !== null || elapsed !== null);
+	return begun.length === 0 ? null : addAll(begun.map((segment) => segment.elapsed));
 }
 
 function mean(values: readonly number[]): number {

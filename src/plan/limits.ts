@@ -2,7 +2,7 @@
  * Compares what a job asks for with what the cluster allows. Slurm itself accepts most of what is too much and
  * lets it pend for ever. Errors only where it would refuse or never start the job; what is not known is passed over.
  */
-import type { Association, ClusterLimits, Partition, Qos } from "../cluster/slurm/limits.ts";
+import type { Association, ClusterLimits, Partition, Qos } from "../cluster/limits.ts";
 import { directives, nodeCount } from "../job/allocation.ts";
 import type { SlurmConfig } from "../submit/config.ts";
 import { formatDuration, parseDuration } from "../submit/duration.ts";

@@ -1,6 +1,6 @@
 /** What a plan is: plain data, made by pure functions from desired × state × observed. */
 
-import type { RunRecord, RunStatus, StateDocument } from "../../state/document.ts";
+import type { ChainLimits, RunRecord, RunStatus, StateDocument } from "../../state/document.ts";
 import type { Problem, SourceLocation } from "../errors.ts";
 
 /** What apply would do to one address. Symbols are the plan's own (spec: "Plan"). */
@@ -29,6 +29,7 @@ export type Reason =
 	| "preempted"
 	| "node-failed"
 	| "stopped" /* the chain itself ended it: retries or cap spent, no progress */
+	| "limits-changed" /* what a live chain can take up: its limits, the walltime or comment of what is queued */
 	| "lost" /* its job is in neither queue nor accounting and left no end record */
 	| "other-owner"
 	| "unchanged";
@@ -77,10 +78,20 @@ export interface Desired {
 	/** Rendered files with the run directory as a placeholder. */
 	readonly rendered: Readonly<Record<string, string>>;
 	readonly size: JobSize;
+	/** Limits of its chain; null when it is not resumable. */
+	readonly limits: ChainLimits | null;
 	/** `lifecycle.onChange`: "replace" lets a change replace a live chain; absent refuses. */
 	readonly onChange?: "replace";
 	/** Where a path of the document was written. */
 	readonly sources?: import("../submit/config.ts").SourceMap;
+}
+
+/** How a run is gone on with. */
+export interface GoOn {
+	/** A person decided it: the chain goes on however its last job ended. */
+	readonly decided: boolean;
+	/** What the chain has used up is forgotten. */
+	readonly resetCounters: boolean;
 }
 
 export interface PlannedAction {
@@ -97,6 +108,8 @@ export interface PlannedAction {
 	readonly cacheValid: boolean | null;
 	/** The script changed without its meaning (an upgrade of this program). */
 	readonly scriptNote: boolean;
+	/** Set when a run is gone on with in its directory. */
+	readonly goOn?: GoOn;
 	/** Set when apply refuses to carry it out (exit 4): what and the way out. */
 	readonly refused?: Problem;
 }
@@ -123,6 +136,8 @@ export interface Plan {
 	/** False with `-offline` or `-refresh=false`. */
 	readonly refreshed: boolean;
 	readonly actions: readonly PlannedAction[];
+	/** How many addresses `-target` and `-exclude` left out. */
+	readonly leftOut: number;
 	readonly drift: readonly Drift[];
 	/** Did the look at the cluster show anything that the state does not hold yet? */
 	readonly changed: boolean;

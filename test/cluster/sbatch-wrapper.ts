@@ -1,5 +1,5 @@
-/** Puts a program of the test's own before the login node's sbatch. */
-import { access, chmod, rename, rm, writeFile } from "node:fs/promises";
+/** Puts programs of the test's own before those of Slurm on the login node. */
+import { chmod, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { quote } from "../../src/job/script/quote.ts";
@@ -8,24 +8,19 @@ import { stubFolder } from "./stub-folder.ts";
 
 const REAL = "/usr/bin/sbatch";
 
-/**
- * For submissions below `outputPath`, runs bash lines before sbatch until the test is over. They see sbatch's
- * arguments and may `exec` something else.
- */
-export async function wrapSbatch(outputPath: string, lines: readonly string[]): Promise<void> {
-	const path = join(clusterInfo().run, "bin/sbatch");
+/** Until the test is over, runs bash lines before a program where a condition holds. They see its arguments. */
+export async function wrap(program: string, condition: string, lines: readonly string[]): Promise<void> {
+	const path = join(clusterInfo().run, "bin", program);
 	onTestFinished(() => rm(path, { force: true }));
-	const text = [
-		"#!/bin/bash",
-		`if [[ "$*" == *${quote(`--chdir=${outputPath}/`)}* ]]; then`,
-		...lines,
-		"fi",
-		`exec ${REAL} "$@"`,
-		"",
-	];
+	const text = ["#!/bin/bash", `if ${condition}; then`, ...lines, "fi", `exec /usr/bin/${program} "$@"`, ""];
 	await writeFile(`${path}.new`, text.join("\n"));
 	await chmod(`${path}.new`, 0o755);
 	await rename(`${path}.new`, path);
+}
+
+/** For submissions below `outputPath`, runs bash lines before sbatch; they may `exec` something else. */
+export function wrapSbatch(outputPath: string, lines: readonly string[]): Promise<void> {
+	return wrap("sbatch", `[[ "$*" == *${quote(`--chdir=${outputPath}/`)}* ]]`, lines);
 }
 
 /** Has sbatch refuse one benchmark, in its own words, until the returned function was called. */
@@ -38,24 +33,36 @@ export async function refuseBenchmark(outputPath: string, benchmark: string): Pr
 	return () => writeFile(lifted, "");
 }
 
-/** Holds every sbatch until `open`; `arrived` waits for the first. */
-export async function gateSbatch(
-	outputPath: string,
-): Promise<{ readonly arrived: () => Promise<void>; readonly open: () => Promise<void> }> {
+/** Where calls of a program wait. */
+export interface Gate {
+	/** Waits until that many calls are there (default 1); their pids, the first one's first. */
+	arrived(count?: number): Promise<readonly string[]>;
+	open(): Promise<void>;
+}
+
+async function gate(wrapWith: (lines: readonly string[]) => Promise<void>): Promise<Gate> {
 	const { path } = await stubFolder();
 	const [here, go] = [join(path, "arrived"), join(path, "open")];
-	await wrapSbatch(outputPath, [`: >${quote(here)}`, `while [[ ! -e ${quote(go)} ]]; do sleep 0.05; done`]);
-	const exists = () =>
-		access(here).then(
-			() => true,
-			() => false,
-		);
+	await wrapWith([`echo $$ >>${quote(here)}`, `while [[ ! -e ${quote(go)} ]]; do sleep 0.05; done`]);
+	const pids = async () => (await readFile(here, "utf8").catch(() => "")).split("\n").slice(0, -1);
 	return {
-		arrived: async () => {
-			await waitFor(exists, "sbatch to be called");
-		},
+		arrived: (count = 1) =>
+			waitFor(async () => {
+				const found = await pids();
+				return found.length >= count && found;
+			}, `${count} call(s) at the gate`),
 		open: () => writeFile(go, ""),
 	};
+}
+
+/** Holds every sbatch for submissions below `outputPath`. */
+export function gateSbatch(outputPath: string): Promise<Gate> {
+	return gate((lines) => wrapSbatch(outputPath, lines));
+}
+
+/** Holds every scancel, whosever jobs it is about. */
+export function gateScancel(): Promise<Gate> {
+	return gate((lines) => wrap("scancel", "true", lines));
 }
 
 /** Ways in which sbatch says more, or less, than it did: lines for `wrapSbatch`. */

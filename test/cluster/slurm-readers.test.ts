@@ -1,13 +1,16 @@
-import { mkdir } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { jobState } from "../../src/cluster/job-state.ts";
+import type { Observation } from "../../src/cluster/scheduler.ts";
 import { accountingCommand, parseAccounting } from "../../src/cluster/slurm/accounting.ts";
 import { LIMIT_COMMANDS, parseLimits } from "../../src/cluster/slurm/limits.ts";
 import { parseQueue, queueCommand } from "../../src/cluster/slurm/queue.ts";
-import { slurmState } from "../../src/cluster/slurm/states.ts";
+import { slurmScheduler } from "../../src/cluster/slurm/scheduler.ts";
 import { opensshTransport } from "../../src/cluster/transport/openssh.ts";
 import type { Transport } from "../../src/cluster/transport/transport.ts";
 import { quote } from "../../src/job/script/quote.ts";
+import { noPoints } from "../../src/points.ts";
 import { formatDuration, parseDuration } from "../../src/submit/duration.ts";
 import { clusterInfo, freshOutputPath, waitFor } from "../setup/cluster.ts";
 import { transportIo } from "../unit/cluster/transport-io.ts";
@@ -49,13 +52,13 @@ test("a job is read back from the real queue and accounting, whatever its direct
 		nodeList: null,
 	});
 	expect(first!.submittedAt! - now).toBeGreaterThanOrEqual(0);
-	expect(slurmState(first!.state, first!.reason).status).toBe("held");
+	expect(jobState(first!.state, first!.reason).status).toBe("held");
 
 	await ask(`scancel ${held}; scontrol release ${failed}`);
 	// The accounting may hear of a quick end before it hears of the submit: then it has no directory yet.
 	const rows = await waitFor(async () => {
-		const found = parseAccounting(await ask(accountingCommand([held, failed])), 0);
-		return found.length === 2 && found.every((row) => slurmState(row.state).final && row.workDir) && found;
+		const found = parseAccounting(await ask(accountingCommand(`${held},${failed}`)), 0);
+		return found.length === 2 && found.every((row) => jobState(row.state).final && row.workDir) && found;
 	}, "both jobs to be whole in the accounting");
 	const [cancelled, ended] = rows;
 	expect(cancelled).toMatchObject({
@@ -69,6 +72,34 @@ test("a job is read back from the real queue and accounting, whatever its direct
 	expect(ended).toMatchObject({ jobId: failed, state: "FAILED", exitCode: 3, signal: null, workDir: dir });
 	expect(ended!.submittedAt).toBe((await queue()).find((row) => row.jobId === failed)!.submittedAt);
 	expect(ended!.endedAt! - ended!.startedAt!).toBe(ended!.elapsed);
+});
+
+test("a cluster that sbatch named is asked by its name", async () => {
+	const runDir = await freshOutputPath();
+	const jobDir = `${runDir}/gsm8k`;
+	await mkdir(jobDir);
+	const id = await submit(jobDir, "exit 0");
+	const look = () =>
+		slurmScheduler(transport, noPoints).observe([{ jobDir, runDir, jobIds: [id], rolloutsOffset: 0 }], {
+			outputPath: runDir,
+			mountSources: [],
+		});
+	const rows = (queue: Observation["queue"]) =>
+		queue?.filter((row) => row.workDir === jobDir).map((row) => row.jobId);
+
+	await writeFile(`${runDir}/submit.ids`, `gsm8k\t${id}\ttestbed\n`);
+	const { queue, accounting, preflight } = await waitFor(async () => {
+		const seen = await look();
+		return seen.accounting?.some((row) => row.workDir === jobDir) && seen;
+	}, "the accounting to know the job");
+	expect(rows(queue)).toEqual([id, id]);
+	expect(accounting).toContainEqual(expect.objectContaining({ jobId: id, cluster: "testbed" }));
+	expect(preflight?.limits?.settings).toMatchObject({ clusterName: "testbed" });
+
+	await writeFile(`${runDir}/submit.ids`, `gsm8k\t${id}\tnowhere\n`);
+	const silent = await look();
+	await ask(`scancel ${id}`);
+	expect(silent.queue).toBeNull();
 });
 
 test("filters in the user's environment hide nothing", async () => {

@@ -7,22 +7,57 @@ import { build } from "esbuild";
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { localTransport } from "../../src/cluster/transport/local.ts";
 import { opensshTransport } from "../../src/cluster/transport/openssh.ts";
-import type { Transport } from "../../src/cluster/transport/transport.ts";
+import { ssh2Transport } from "../../src/cluster/transport/ssh2.ts";
+import type { Transport, TransportIo } from "../../src/cluster/transport/transport.ts";
 import { quote } from "../../src/job/script/quote.ts";
 import { clusterInfo, freshOutputPath, waitFor } from "../setup/cluster.ts";
 import { runProgram } from "../setup/slurm-cluster.ts";
 import { problemOf, tempFolder, transportIo } from "../unit/cluster/transport-io.ts";
+import { processWith, resetConnection } from "./ssh-session.ts";
 
-const overSsh = (terminal: ((words: string) => void) | null): Transport =>
-	opensshTransport(
-		{ hostname: "login", sshArgs: ["-F", clusterInfo().sshConfig] },
-		transportIo({ terminal }),
-	);
+/** Reaches a host by a configuration file. */
+type Way = (hostname: string, config: string | null, io?: Partial<TransportIo>) => Transport;
 
-const implementations: readonly (readonly [string, () => Transport, () => readonly string[]])[] = [
-	["local", () => localTransport(transportIo()), () => []],
-	["openssh", () => overSsh(null), () => ["login", clusterInfo().sshConfig]],
-	["openssh with a person there", () => overSsh(() => undefined), () => ["login", clusterInfo().sshConfig]],
+const openssh: Way = (hostname, config, io) =>
+	opensshTransport({ hostname, sshArgs: config === null ? [] : ["-F", config] }, transportIo(io));
+const ssh2: Way = (hostname, config, io) => ssh2Transport({ hostname, config }, transportIo(io));
+
+const ways: readonly (readonly [string, Way])[] = [
+	["openssh", openssh],
+	["ssh2", ssh2],
+];
+
+interface Implementation {
+	readonly name: string;
+	make(): Transport;
+	/** For the client in a process of its own: its host, if any, and its environment. */
+	readonly host?: string;
+	env(): Readonly<Record<string, string>>;
+}
+
+const bed = (): string => clusterInfo().sshConfig;
+/** Below the bed's folder of programs: host `inner` is the login node as it is reached from itself. */
+const jumping = (): string => join(programs, "jump-config");
+
+const overSsh = (name: string, way: Way, host: string, config: () => string): Implementation => ({
+	name,
+	make: () => way(host, config()),
+	host,
+	env: () => ({ GYMFILE_SSH: name.split(" ")[0]!, GYMFILE_SSH_CONFIG: config() }),
+});
+
+const implementations: readonly Implementation[] = [
+	{ name: "local", make: () => localTransport(transportIo()), env: () => ({}) },
+	overSsh("openssh", openssh, "login", bed),
+	overSsh(
+		"openssh with a person there",
+		(host, config) => openssh(host, config, { terminal: () => undefined }),
+		"login",
+		bed,
+	),
+	overSsh("openssh through a jump host", openssh, "inner", jumping),
+	overSsh("ssh2", ssh2, "login", bed),
+	overSsh("ssh2 through a jump host", ssh2, "inner", jumping),
 ];
 
 let programs: string;
@@ -34,7 +69,18 @@ beforeAll(async () => {
 		bundle: true,
 		platform: "node",
 		format: "esm",
+		external: ["*.node", "cpu-features"],
+		define: { __dirname: "import.meta.dirname" },
+		banner: {
+			js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);',
+		},
 	});
+	const asked = execFileSync("ssh", ["-F", bed(), "login", "echo $SSH_CONNECTION"], { encoding: "utf8" });
+	const [, , address, port] = asked.trim().split(" ");
+	const config = await readFile(bed(), "utf8");
+	const rest = config.replace(/^\s*(Host|HostName|Port) .*\n/gm, "");
+	const inner = [`HostName ${address}`, `Port ${port}`, `HostKeyAlias [127.0.0.1]:${clusterInfo().sshPort}`];
+	await writeFile(jumping(), `Host inner\n${inner.join("\n")}\nProxyJump login\n${rest}\n${config}`);
 });
 afterAll(() => rm(programs, { recursive: true, force: true }));
 
@@ -55,7 +101,7 @@ function slowScript(folder: string): string {
 main "done"`;
 }
 
-describe.each(implementations)("%s", (_name, make, clientArgs) => {
+describe.each(implementations)("$name", ({ make, host, env: clientEnv }) => {
 	let transport: Transport;
 	beforeAll(() => {
 		transport = make();
@@ -121,8 +167,8 @@ describe.each(implementations)("%s", (_name, make, clientArgs) => {
 	];
 	test.each(deaths)("the script goes on when the client is %s", async (_how, kill) => {
 		const folder = await freshOutputPath();
-		const args = [join(programs, "client.mjs"), slowScript(folder), ...clientArgs()];
-		const env = { ...process.env, TMPDIR: await tempFolder() };
+		const args = [join(programs, "client.mjs"), slowScript(folder), ...(host ? [host] : [])];
+		const env = { ...process.env, ...clientEnv(), TMPDIR: await tempFolder() };
 		const client = spawn(process.execPath, args, { detached: true, stdio: "ignore", env });
 		const gone = new Promise((resolve) => client.on("exit", resolve));
 		await waitFor(() => exists(join(folder, "begun")), "the script to begin");
@@ -133,20 +179,41 @@ describe.each(implementations)("%s", (_name, make, clientArgs) => {
 	});
 });
 
+describe.each(implementations.filter(({ host }) => host))("$name", ({ make }) => {
+	test("a connection that breaks loses the exchange; the next one opens another", async () => {
+		const transport = make();
+		onTestFinished(() => transport.close());
+		const folder = await freshOutputPath();
+		const script = `mkdir ${quote(`${folder}/in`)}; cd ${quote(`${folder}/in`)} || exit; : >begun; sleep 60`;
+		const lost = problemOf(transport.run("submit", script));
+		await waitFor(() => exists(join(folder, "in/begun")), "the script to begin");
+		await resetConnection((await processWith("bash", folder))!);
+		expect(await lost).toMatchObject({ code: "exchange-lost", exit: "unreachable" });
+		await waitFor(
+			() =>
+				transport.run("look", "echo in").then(
+					({ stdout }) => stdout === "in\n",
+					() => false,
+				),
+			"another connection",
+		);
+	});
+});
+
 /** An ssh configuration for `login` in which these lines come first. */
-async function sshConfig(...lines: readonly string[]): Promise<readonly string[]> {
+async function sshConfig(...lines: readonly string[]): Promise<string> {
 	const path = join(await tempFolder(), "config");
 	await writeFile(path, `Host login\n${lines.join("\n")}\nMatch all\nInclude ${clusterInfo().sshConfig}\n`);
-	return ["-F", path];
+	return path;
 }
 
-async function failsWith(sshArgs: readonly string[], hostname = "login") {
-	const transport = opensshTransport({ hostname, sshArgs }, transportIo());
+async function failsWith(way: Way, config: string | null, hostname = "login") {
+	const transport = way(hostname, config);
 	onTestFinished(() => transport.close());
 	return problemOf(transport.run("look", "true"));
 }
 
-describe("noise of the account", () => {
+describe.each(ways)("noise of the account, %s", (_name, way) => {
 	afterEach(() => rm(join(clusterInfo().home, ".bashrc"), { force: true }));
 
 	test("does not reach the answer", async () => {
@@ -159,24 +226,24 @@ describe("noise of the account", () => {
 			stdio: ["pipe", "pipe", "ignore"],
 		});
 		expect(raw).toContain("4711");
-		const transport = overSsh(null);
+		const transport = way("login", bed());
 		const answer = await transport.run("look", "id -un");
 		expect(answer).toEqual({ code: 0, stdout: `${user}\n`, stderr: "" });
 		await transport.close();
 	});
 });
 
-describe("hosts that cannot be used", () => {
+describe.each(ways)("hosts that cannot be used, %s", (name, way) => {
 	test("no such name", async () => {
-		const problem = await failsWith([], "nowhere.invalid");
+		const problem = await failsWith(way, null, "nowhere.invalid");
 		expect(problem).toMatchObject({ code: "host-unreachable", exit: "unreachable" });
 		expect(problem.message).toContain("nowhere.invalid");
 	});
 
 	test("nobody listens", async () => {
-		const problem = await failsWith(await sshConfig("Port 1"));
+		const problem = await failsWith(way, await sshConfig("Port 1"));
 		expect(problem).toMatchObject({ code: "host-unreachable", exit: "unreachable" });
-		expect(problem.message).toContain("Connection refused");
+		expect(problem.message).toMatch(/Connection refused|ECONNREFUSED/);
 	});
 
 	test("a listener that says nothing", async () => {
@@ -184,10 +251,7 @@ describe("hosts that cannot be used", () => {
 		onTestFinished(() => void silent.close());
 		await new Promise((resolve) => silent.on("listening", resolve));
 		const { port } = silent.address() as { port: number };
-		const transport = opensshTransport(
-			{ hostname: "login", sshArgs: await sshConfig(`Port ${port}`) },
-			transportIo(),
-		);
+		const transport = way("login", await sshConfig(`Port ${port}`));
 		const problem = await problemOf(transport.run("look", "true", { timeoutMs: 2_000 }));
 		expect(problem).toMatchObject({ exit: "unreachable" });
 		await transport.close();
@@ -196,6 +260,7 @@ describe("hosts that cannot be used", () => {
 	test("an unknown host key, with nobody to ask", async () => {
 		const known = join(await tempFolder(), "known_hosts");
 		const problem = await failsWith(
+			way,
 			await sshConfig(`UserKnownHostsFile ${known}`, "StrictHostKeyChecking ask"),
 		);
 		expect(problem).toMatchObject({ code: "host-key-unknown", exit: "unreachable" });
@@ -208,27 +273,29 @@ describe("hosts that cannot be used", () => {
 		const [kind, key] = (await readFile(join(folder, "other.pub"), "utf8")).split(" ");
 		const known = join(folder, "known_hosts");
 		await writeFile(known, `[127.0.0.1]:${clusterInfo().sshPort} ${kind} ${key}\n`);
-		for (const checking of ["ask", "yes", "accept-new"]) {
-			const args = await sshConfig(`UserKnownHostsFile ${known}`, `StrictHostKeyChecking ${checking}`);
-			expect(await failsWith(args)).toMatchObject({ code: "host-key-changed", exit: "unreachable" });
+		for (const checking of ["ask", "yes", "accept-new", ...(name === "ssh2" ? ["no"] : [])]) {
+			const config = await sshConfig(`UserKnownHostsFile ${known}`, `StrictHostKeyChecking ${checking}`);
+			expect(await failsWith(way, config)).toMatchObject({ code: "host-key-changed", exit: "unreachable" });
 		}
 	});
 
 	test("a key that is not let in", async () => {
 		const folder = await tempFolder();
 		execFileSync("ssh-keygen", ["-q", "-t", "ed25519", "-N", "", "-f", join(folder, "other")]);
-		const problem = await failsWith(await sshConfig(`IdentityFile ${join(folder, "other")}`, `User nobody`));
+		const problem = await failsWith(
+			way,
+			await sshConfig(`IdentityFile ${join(folder, "other")}`, `User nobody`),
+		);
 		expect(problem).toMatchObject({ code: "auth-failed", exit: "unreachable" });
-		expect(problem.remedy).toContain("ssh -F ");
+		expect(problem.remedy).toContain(name === "ssh2" ? "ssh-add" : "ssh -F ");
 	});
 });
 
-describe("master connections", () => {
+describe("master connections of openssh", () => {
 	test("all exchanges share one, which ends with close", async () => {
 		const folder = await tempFolder();
-		const io = transportIo({ env: { ...process.env, TMPDIR: folder } });
-		const args = ["-F", clusterInfo().sshConfig];
-		const transport = opensshTransport({ hostname: "login", sshArgs: args }, io);
+		const transport = openssh("login", bed(), { env: { ...process.env, TMPDIR: folder } });
+		const args = ["-F", bed()];
 		const connection = 'echo "$SSH_CONNECTION"';
 		const first = await transport.run("look", connection);
 		expect(await transport.run("look", connection)).toEqual(first);
@@ -245,12 +312,13 @@ describe("master connections", () => {
 
 	test("the user's own is used and stays", async () => {
 		const socket = join(await tempFolder(), "m");
-		const args = await sshConfig(`ControlPath ${socket}`);
+		const config = await sshConfig(`ControlPath ${socket}`);
+		const args = ["-F", config];
 		execFileSync("ssh", [...args, "-M", "-N", "-f", "login"], { stdio: "ignore" });
 		onTestFinished(() => void execFileSync("ssh", [...args, "-O", "exit", "login"], { stdio: "ignore" }));
 		const connection = 'echo "$SSH_CONNECTION"';
 		const through = execFileSync("ssh", [...args, "login", connection], { encoding: "utf8" });
-		const transport = opensshTransport({ hostname: "login", sshArgs: args }, transportIo());
+		const transport = openssh("login", config);
 		expect((await transport.run("look", connection)).stdout).toBe(through);
 		await transport.close();
 		expect(() => execFileSync("ssh", [...args, "-O", "check", "login"], { stdio: "ignore" })).not.toThrow();
@@ -258,8 +326,7 @@ describe("master connections", () => {
 
 	test("works when TMPDIR is too deep for a socket", async () => {
 		const deep = join(await tempFolder(), "x".repeat(90));
-		const io = transportIo({ env: { ...process.env, TMPDIR: deep } });
-		const transport = opensshTransport({ hostname: "login", sshArgs: ["-F", clusterInfo().sshConfig] }, io);
+		const transport = openssh("login", bed(), { env: { ...process.env, TMPDIR: deep } });
 		expect((await transport.run("look", "echo in")).stdout).toBe("in\n");
 		await transport.close();
 	});

@@ -66,6 +66,7 @@ export async function submitConformance(folder, only) {
 			format: "esm",
 			platform: "node",
 			target: "node20",
+			loader: { ".py": "text" },
 			logLevel: "warning",
 			// CommonJS dependencies that got bundled still call `require` for Node's own modules.
 			banner: {

@@ -15,6 +15,8 @@ export interface StackText {
 	readonly driver?: string;
 	/** Commands of the benchmarks, by name. */
 	readonly benchmarks: Readonly<Record<string, string>>;
+	/** Resumable benchmarks by name: what `resumable` is, as TypeScript. */
+	readonly resumable?: Readonly<Record<string, string>>;
 }
 
 /** A command that goes on until somebody ends it. */
@@ -32,6 +34,7 @@ function stackText({
 	policy,
 	driver = "",
 	benchmarks,
+	resumable = {},
 }: StackText) {
 	return `{
 	const stack = new EvalStack(app, ${JSON.stringify(name)}, { outputPath: ${JSON.stringify(outputPath)} });
@@ -44,6 +47,9 @@ function stackText({
 			([id, command]) =>
 				`new Benchmark(stack, ${JSON.stringify(id)}, { command: ${JSON.stringify(command)} });`,
 		)
+		.join("\n\t")}
+	${Object.entries(resumable)
+		.map(([id, props]) => `new Benchmark(stack, ${JSON.stringify(id)}, { resumable: ${props} });`)
 		.join("\n\t")}
 }`;
 }

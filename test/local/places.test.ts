@@ -2,7 +2,7 @@
 import { mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect } from "vitest";
-import { ENDLESS, gymfile } from "./gymfiles.ts";
+import { gymfile } from "./gymfiles.ts";
 import { test } from "./user.ts";
 
 const runsIn = async (folder: string) =>
@@ -22,13 +22,27 @@ describe.concurrent("a relative output path counts from the gymfile's folder", (
 		expect(await readdir(user.folder)).toEqual(expect.not.arrayContaining([".gym", "out"]));
 	});
 
-	test("and cannot move away from a live run", async ({ user }) => {
-		await user.write(gymfile({ outputPath: "here", benchmarks: { slow: ENDLESS } }));
+	test("and moves away once nothing is live in the old one", async ({ user }) => {
+		const benchmarks = { slow: "until [[ -e go ]]; do sleep 0.1; done\n" };
+		const moved = () => user.write(gymfile({ outputPath: "there", benchmarks }));
+		await user.write(gymfile({ outputPath: "here", benchmarks }));
 		await user.ok(["apply", "--auto-approve"]);
-		await user.write(gymfile({ outputPath: "there", benchmarks: { slow: ENDLESS } }));
-		const plan = await user.gym(["plan"]);
-		expect(plan.code, plan.text).toBe(4);
-		expect(plan.stderr).toContain("live run");
+		const before = await user.until("lab/slow", "running");
+		await moved();
+		for (const args of [["plan"], ["apply", "--auto-approve"], ["adopt", before.run_dir]]) {
+			const refused = await user.gym(args);
+			expect(refused.code, refused.text).toBe(4);
+			expect(refused.stderr).toMatch(/lab\/slow\s+is\s+live/);
+		}
+		await user.write("", join("here", before.run_dir.slice(join(user.folder, "here").length), "slow/go"));
+		await user.until("lab/slow", "succeeded");
+		await user.ok(["plan"]);
+		await user.ok(["plan", "-offline"]);
+		await user.ok(["apply", "--auto-approve", "-replace=lab/slow"]);
+		const after = await user.until("lab/slow", "running");
+		expect(join(after.run_dir, "..")).toBe(join(user.folder, "there"));
+		const { history } = JSON.parse((await user.ok(["state", "show", "lab/slow"])).stdout);
+		expect(history).toMatchObject([{ runDir: before.run_dir, status: "succeeded" }]);
 		await user.ok(["destroy", "--auto-approve"]);
 	});
 });

@@ -80,7 +80,7 @@ describe.concurrent("a run that the state does not know", () => {
 		expect((await user.ok(["adopt", first.run_dir])).stdout).toMatch(/lab\/quick +adopted/);
 		expect((await user.status()).get("lab/quick")).toMatchObject({ run_dir: first.run_dir, job_id: "1" });
 		const nothing = await user.gym(["adopt", user.folder]);
-		expect(nothing.code, nothing.text).toBe(3);
+		expect(nothing.code, nothing.text).toBe(4);
 		expect(nothing.stderr).toContain("no record");
 	});
 

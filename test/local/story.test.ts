@@ -3,7 +3,7 @@ import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect } from "vitest";
 import { gymfile, standIn } from "./gymfiles.ts";
-import { commandLines, DEMO, freePort, test } from "./user.ts";
+import { allGone, commandLines, DEMO, freePort, test } from "./user.ts";
 
 /** Values that a shell, a JSON file or a `.env` could spoil. */
 const HOSTILE = {
@@ -108,6 +108,7 @@ describe.concurrent("an evaluation on this machine", () => {
 
 		await user.write("", join("runs", jobDir.slice(join(user.folder, "runs").length), "go"));
 		await user.until("lab/looks", "succeeded");
+		await allGone(user); // its supervisor's claims end a little later
 		expect((await filesWith(user.folder, secret)).filter((file) => !file.endsWith(".seen"))).toEqual([]);
 		expect((await filesBelow(user.folder)).filter((file) => file.endsWith("pwned"))).toEqual([]);
 	});

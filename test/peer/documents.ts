@@ -3,12 +3,12 @@ import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { synth } from "../../constructs/testing/index.ts";
-import { loadGymfile } from "../../src/load/gymfile.ts";
 import { loadSubmitYaml } from "../../src/load/submit-yaml.ts";
 import type { SubmitConfig, Value } from "../../src/submit/config.ts";
 import { emitYaml } from "../../src/submit/emit.ts";
 import { float } from "../../src/submit/float.ts";
 import { validateDocument } from "../../src/submit/validate.ts";
+import { loadApp } from "../unit/load/load-app.ts";
 import { type Given, shown } from "./peer.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
@@ -33,7 +33,7 @@ export async function exampleDocuments(): Promise<readonly Document[]> {
 			.filter((file) => file.endsWith("gymfile.ts"))
 			.map((file) => join("examples", file));
 		const loaded = ["gymfile.ts", ...gymfiles].map(async (file) => {
-			const { app } = await loadGymfile(join(ROOT, file), { context: { cluster: "slurm" }, cacheDirectory });
+			const { app } = await loadApp(join(ROOT, file), { context: { cluster: "slurm" }, cacheDirectory });
 			return synth(app).map(({ stack, document, config }) => ({
 				name: `${file} ${stack}`,
 				raw: document,

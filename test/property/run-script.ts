@@ -1,8 +1,18 @@
 /** Runs a rendered job on this machine, with small programs in the place of the cluster's. */
 import { execFile } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+	chmodSync,
+	chownSync,
+	existsSync,
+	mkdirSync,
+	mkdtempSync,
+	readdirSync,
+	readFileSync,
+	rmSync,
+	writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { Job } from "../../src/job/model.ts";
 import { renderJob } from "../../src/job/render.ts";
 import { secretsFile } from "../../src/job/secrets.ts";
@@ -26,10 +36,16 @@ exec "$@"`,
 	gym: 'keep "gym-$2" "$@"\n[[ ! ${GYM_WAIT-} || $2 != run ]] || exec /bin/sleep 60\nexit "${GYM_EXIT:-0}"',
 	harness: 'keep harness "$@"',
 	curl: "[[ ! ${SILENT-} && -e $STAND_IN/vllm.seen ]]",
-	scontrol: "printf '%s\\n' n1 n2 n3",
-	squeue: "printf '%s\\n' 77.0 77.batch",
+	scontrol: `[[ $2 == hostnames ]] && exec printf '%s\\n' n1 n2 n3
+[[ \${JOB_STATE-} ]] || { echo 'slurm_load_jobs error: Invalid job id specified' >&2; exit 1; }
+printf 'JobId=%s JobName=x\\n   JobState=%s Reason=None\\n   RunTime=%s TimeLimit=00:10:00\\n' "$3" "$JOB_STATE" "\${JOB_TIME:-00:01:40}"`,
+	sacct: `[[ \${ACCOUNTED-} ]] && printf '%s\\n' "$ACCOUNTED"; exit "\${ACCOUNTING_EXIT:-0}"`,
+	sbatch:
+		'keep sbatch "$@"\necho x >>"$STAND_IN/sbatch.times"\n[[ ! ${STOP_MEANWHILE-} ]] || echo stop >>control\n[[ ${QUEUE_SAYS-} ]] || exit 1\nprintf "%s\\n" "$QUEUE_SAYS"',
+	squeue: `[[ $1 == -s ]] && exec printf '%s\\n' '77.0|speaker' '77.batch|batch'
+[[ \${QUEUED-} ]] && printf '%s\\n' "\${QUEUED//@/$PWD}"; exit 0`,
 	scancel:
-		'keep scancel "$@"\nwhile read -r pid; do kill -TERM "$pid" 2>/dev/null; done <"$STAND_IN/pids"\nexit 0',
+		'printf "%s\\n" "$*" >>"$STAND_IN/scancel.log"\nkeep scancel "$@"\n[[ $1 == --signal* ]] || exit 0\nwhile read -r pid; do kill -TERM "$pid" 2>/dev/null; done <"$STAND_IN/pids"\nexit 0',
 	getent: "printf '%s STREAM n1\\n' 127.0.1.1 10.0.0.1 10.0.0.2",
 	sleep: "exec /bin/sleep 0.02",
 };
@@ -38,6 +54,10 @@ exec "$@"`,
 export interface Ran {
 	readonly code: number;
 	readonly stderr: string;
+	/** How often sbatch was called. */
+	readonly submits: number;
+	/** Arguments of every scancel. */
+	readonly cancels: readonly string[];
 	/** Arguments of a program's last start; null when it never started. */
 	args(program: string): readonly string[] | null;
 	/** Its environment. */
@@ -52,8 +72,12 @@ export interface RunOptions {
 	readonly env?: Readonly<Record<string, string>>;
 	/** Values of the submitting shell's variables. */
 	readonly host?: ReadonlyMap<string, string>;
+	/** Id of the job that this one follows: the script's argument. */
+	readonly previous?: string;
 	/** Files of the benchmark's directory before the start. */
 	readonly files?: Readonly<Record<string, string>>;
+	/** A file of the benchmark's directory that belongs to another user. */
+	readonly foreign?: string;
 	/** Called once the program was started, with the batch script's process id. */
 	readonly whenRunning?: (pid: number) => void;
 }
@@ -77,7 +101,11 @@ export async function runJob(job: Job, options: RunOptions = {}): Promise<Ran> {
 	}
 	const secrets = secretsFile(job, (name) => options.host?.get(name) ?? "");
 	if (secrets !== "") writeFileSync(join(bench, ".env"), secrets, { mode: 0o600 });
-	for (const [name, text] of Object.entries(options.files ?? {})) writeFileSync(join(bench, name), text);
+	for (const [name, text] of Object.entries(options.files ?? {})) {
+		mkdirSync(dirname(join(bench, name)), { recursive: true });
+		writeFileSync(join(bench, name), text);
+	}
+	if (options.foreign) chownSync(join(bench, options.foreign), 65534, 65534);
 	try {
 		const ended = await new Promise<{ code: number; stderr: string }>((done) => {
 			const env = {
@@ -91,7 +119,7 @@ export async function runJob(job: Job, options: RunOptions = {}): Promise<Ran> {
 			};
 			const child = execFile(
 				"/bin/bash",
-				[join(bench, "job.sh")],
+				[join(bench, "job.sh"), ...(options.previous === undefined ? [] : [options.previous])],
 				{ env, cwd: bench },
 				(error, _, stderr) => {
 					clearInterval(look);
@@ -113,21 +141,28 @@ export async function runJob(job: Job, options: RunOptions = {}): Promise<Ran> {
 			"srun-speaker",
 			"srun-driver",
 			"scancel",
+			"sbatch",
 		]) {
 			seen.set(name, {
 				args: split(join(state, `${name}.args`)),
 				env: split(join(state, `${name}.env`)) ?? [],
 			});
 		}
-		const names = ["HIT", "ends/77", "chain.jsonl", ".env", "logs/speaker-77.log", "logs/driver-77.log"];
 		const kept = new Map(
-			names.map((name) => [
-				name,
-				existsSync(join(bench, name)) ? readFileSync(join(bench, name), "utf8") : null,
-			]),
+			readdirSync(bench, { recursive: true, withFileTypes: true })
+				.filter((entry) => entry.isFile())
+				.map((entry) => {
+					const path = join(entry.parentPath, entry.name);
+					return [path.slice(bench.length + 1), readFileSync(path, "utf8")];
+				}),
 		);
+		const times = (name: string) =>
+			existsSync(join(state, name)) ? readFileSync(join(state, name), "utf8").trim().split("\n") : [];
+		const [submits, cancels] = [times("sbatch.times").length, times("scancel.log")];
 		return {
 			...ended,
+			submits,
+			cancels,
 			args: (program) => seen.get(program)?.args ?? null,
 			env: (program) =>
 				new Map(

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { jobState } from "../../src/cluster/job-state.ts";
 import { parseAccounting } from "../../src/cluster/slurm/accounting.ts";
 import { parseQueue } from "../../src/cluster/slurm/queue.ts";
-import { slurmState } from "../../src/cluster/slurm/states.ts";
 import { formatDuration, parseDuration } from "../../src/submit/duration.ts";
 
 const jobId = fc.integer({ min: 1, max: 2 ** 31 }).map(String);
@@ -45,7 +45,7 @@ describe("rows", () => {
 	test("a state is never both live and final, and unknown is neither a result nor free", () => {
 		fc.assert(
 			fc.property(fc.string(), (word) => {
-				const { live, final } = slurmState(word);
+				const { live, final } = jobState(word);
 				expect(live).toBe(!final);
 			}),
 		);

@@ -1,6 +1,13 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { AddressRecord, Progress, RunRecord, Segment, StateDocument } from "../../state/document.ts";
+import type {
+	AddressRecord,
+	ChainRecord,
+	Progress,
+	RunRecord,
+	Segment,
+	StateDocument,
+} from "../../state/document.ts";
 import { folderName, stackOfFolder } from "../../state/folder-name.ts";
 import { parseState, serializeState } from "../../state/schema.ts";
 
@@ -34,6 +41,7 @@ const segment: fc.Arbitrary<Segment> = fc.record({
 	endedAt: orNull(number),
 	elapsed: orNull(number),
 	nodes: orNull(word),
+	decision: orNull(fc.record({ word, retries: count })),
 });
 
 const progress: fc.Arbitrary<Progress> = fc.record({
@@ -45,6 +53,13 @@ const progress: fc.Arbitrary<Progress> = fc.record({
 	offset: fc.maxSafeNat(),
 });
 
+const chain: fc.Arbitrary<ChainRecord> = fc.record({
+	retries: count,
+	walltime: count,
+	idle: count,
+	budget: orNull(fc.record({ maxRetries: count, maxWalltime: orNull(count), noProgress: orNull(count) })),
+});
+
 const run: fc.Arbitrary<RunRecord> = fc.record({
 	runDir: word,
 	runId: word,
@@ -54,6 +69,7 @@ const run: fc.Arbitrary<RunRecord> = fc.record({
 	status: fc.constantFrom("submitting", "held", "node-fail", "succeeded", "unknown"),
 	note: orNull(word),
 	segments: fc.array(segment, { maxLength: 3 }),
+	chain: orNull(chain),
 	error: orNull(word),
 	progress: orNull(progress),
 	rendered: fc.array(fc.tuple(word, word), { maxLength: 4 }).map((files) => Object.fromEntries(files)),

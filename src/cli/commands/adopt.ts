@@ -17,11 +17,12 @@ export async function run(session: Session): Promise<number> {
 	}
 	const runDir = runDirOf(session, stack);
 	const view = session.view();
+	const addresses = [...stack.config.driver.benchmarks.keys()].map((name) => `${stack.name}/${name}`);
 	return withIo(session, root, async (io) => {
 		await adoptRun(stack, io, {
 			runDir,
 			lockTimeout: Number(textOption(session.options, "lock-timeout") ?? 0),
-			adopted: (address, found) => view.applyOutcomes([adoptOutcome(address, found)]),
+			adopted: (address, found) => view.applyOutcomes([adoptOutcome(address, found)], addresses),
 		});
 		return EXIT.ok;
 	});

@@ -1,23 +1,25 @@
 /** `gym cancel`: ends a benchmark's jobs; artifacts, logs and history are kept. */
 import { cancelRuns } from "../../apply/cancel.ts";
 import { EXIT } from "../../errors.ts";
-import { type AddressedRun, findRun } from "../address.ts";
+import { findRuns } from "../address.ts";
 import { notApproved, requireConsent } from "../consent.ts";
 import { textOption } from "../options.ts";
 import { withIo } from "../process-io.ts";
 import type { Session } from "../session.ts";
 import { stateRoot } from "../state-stacks.ts";
 import { cancelOutcome } from "../views/apply.ts";
+import { printable } from "../views/layout.ts";
 
 export async function run(session: Session): Promise<number> {
 	requireConsent(session);
 	const view = session.view();
-	return withIo(session, stateRoot(session), async (io) => {
-		const runs: AddressedRun[] = [];
-		for (const address of session.args) runs.push(await findRun(address, io.store));
+	return withIo(session, await stateRoot(session), async (io) => {
+		const runs = await findRuns(session.args, io.store);
+		const addresses = runs.map((one) => one.address);
 		if (session.options["auto-approve"] !== true) {
-			const names = runs.map((one) => one.address).join(", ");
-			const answer = await session.ask(`Cancel ${names}?  Only "yes" is accepted: `);
+			const answer = await session.ask(
+				`Cancel ${addresses.map(printable).join(", ")}?  Only "yes" is accepted: `,
+			);
 			if (answer?.trim() !== "yes") throw notApproved(session, "not cancelled");
 		}
 		let left = false;
@@ -28,7 +30,7 @@ export async function run(session: Session): Promise<number> {
 				lockTimeout: Number(textOption(session.options, "lock-timeout") ?? 0),
 				cancelled(address, ids, stillThere) {
 					left ||= stillThere;
-					view.applyOutcomes([cancelOutcome(address, ids, stillThere)]);
+					view.applyOutcomes([cancelOutcome(address, ids, stillThere)], addresses);
 				},
 			});
 		}

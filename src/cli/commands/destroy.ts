@@ -14,7 +14,7 @@ import { plural } from "../views/words.ts";
 
 export async function run(session: Session): Promise<number> {
 	requireConsent(session);
-	return withIo(session, stateRoot(session), async (io) => {
+	return withIo(session, await stateRoot(session), async (io) => {
 		const names = await stateStacks(io.store, session.args);
 		return forEachStack(
 			names.map((name) => ({ name })),
@@ -40,13 +40,14 @@ async function destroyStack(stack: string, io: Io, session: Session): Promise<nu
 	if (session.options["auto-approve"] !== true && (await session.ask(question))?.trim() !== count) {
 		throw notApproved(session, "not destroyed");
 	}
+	const addresses = live.map(([name]) => `${stack}/${name}`);
 	let left = false;
 	await cancelRuns(stack, io, {
 		benchmarks: live.map(([name]) => name),
 		lockTimeout: Number(textOption(session.options, "lock-timeout") ?? 0),
 		cancelled(address, ids, stillThere) {
 			left ||= stillThere;
-			view.applyOutcomes([cancelOutcome(address, ids, stillThere)]);
+			view.applyOutcomes([cancelOutcome(address, ids, stillThere)], addresses);
 		},
 	});
 	return left ? EXIT.failure : EXIT.ok;

@@ -1,5 +1,7 @@
 /** `gym resume`: goes on with runs that wait for a decision, in the same run directory and with their cache. */
 import { fail } from "../../errors.ts";
+import { addressMatcher } from "../../plan/address-match.ts";
+import { wholePattern } from "../address.ts";
 import { requireConsent } from "../consent.ts";
 import { converse } from "../conversation.ts";
 import { forEachStack } from "../each-stack.ts";
@@ -8,23 +10,26 @@ import { loadValid, type Session } from "../session.ts";
 
 export async function run(session: Session): Promise<number> {
 	requireConsent(session);
+	const resetCounters = session.options["reset-counters"] === true;
 	const { root, stacks } = await loadValid(session, []);
-	const [only] = stacks;
-	// The stack may be left out when there is only one.
-	const addresses = session.args.map((one) =>
-		one.includes("/") || stacks.length > 1 || !only ? one : `${only.name}/${one}`,
-	);
-	const of = (name: string) => addresses.filter((address) => address.startsWith(`${name}/`));
-	const unknown = addresses.filter((address) => !stacks.some(({ name }) => address.startsWith(`${name}/`)));
+	const names = stacks.map(({ name }) => name);
+	const patterns = session.args.map((pattern) => wholePattern(pattern, names));
+	const of = (name: string) => patterns.filter((pattern) => addressMatcher([pattern.split("/")[0]!])(name));
+	const unknown = patterns.filter((pattern) => !names.some((name) => of(name).includes(pattern)));
 	if (unknown.length > 0) {
-		const names = stacks.map(({ name }) => name).join(", ");
-		throw fail("invalid", "address-unknown", `no stack of ${unknown.join(", ")}`, `stacks: ${names}`);
+		throw fail(
+			"invalid",
+			"address-unknown",
+			`no stack of ${unknown.join(", ")}`,
+			`stacks: ${names.join(", ")}`,
+		);
 	}
 	const meant = stacks.filter(({ name }) => of(name).length > 0);
 	return withIo(session, root, (io) =>
-		forEachStack(meant, session, (stack) => {
+		forEachStack(meant, session, async (stack) => {
 			const resume = of(stack.name);
-			return converse(session, stack, io, { replace: [], exclude: [], target: resume, resume });
+			const choice = { replace: [], exclude: [], target: resume, resume, resetCounters };
+			return (await converse(session, stack, io, choice)).code;
 		}),
 	);
 }

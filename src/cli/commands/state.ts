@@ -8,7 +8,7 @@ import { stateRoot } from "../state-stacks.ts";
 
 export async function run(session: Session): Promise<number> {
 	const [action, ...rest] = session.args;
-	const store = stateStore(session, stateRoot(session));
+	const store = stateStore(session, await stateRoot(session));
 	// With -json, stdout is for data only.
 	const tell = session.options.json === true ? session.err : session.out;
 	switch (action) {

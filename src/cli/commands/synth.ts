@@ -11,20 +11,21 @@ export async function run(session: Session): Promise<number> {
 	const { chosenStacks } = await import("../../load/stacks.ts");
 	const folder = textOption(session.options, "output");
 	const stacks = chosenStacks(loaded, session.args);
-	const chosen = folder === undefined ? [onlyStack(stacks)] : stacks;
+	// Events can hold several documents, stdout only one.
+	const alone = folder === undefined && session.options.json !== true;
+	const chosen = alone ? [onlyStack(stacks)] : stacks;
 	const problems = chosen.flatMap((stack) => (stack.stack ? [] : stack.problems));
 	if (problems.length > 0) throw new GymError("invalid", problems);
-	if (folder === undefined) {
-		session.out(emitYaml(chosen[0]!.raw));
-		return EXIT.ok;
-	}
-	const target = resolve(session.directory, folder);
-	await mkdir(target, { recursive: true });
-	for (const stack of chosen) {
-		const file = join(target, `${stack.name}.yaml`);
-		await writeFile(`${file}.new`, emitYaml(stack.raw));
-		await rename(`${file}.new`, file);
-		session.out(`${file}\n`);
+	const target = folder === undefined ? null : resolve(session.directory, folder);
+	if (target !== null) await mkdir(target, { recursive: true });
+	for (const { name: stack, raw } of chosen) {
+		const yaml = emitYaml(raw);
+		const file = target === null ? null : join(target, `${stack}.yaml`);
+		if (file !== null) {
+			await writeFile(`${file}.new`, yaml);
+			await rename(`${file}.new`, file);
+		}
+		session.view().document({ stack, raw, yaml, file });
 	}
 	return EXIT.ok;
 }

@@ -1,5 +1,6 @@
 /** What `gym apply` says beyond the plan: the question, what became of each job, the end. */
 import type { RunRecord } from "../../../state/document.ts";
+import type { Updated } from "../../apply/update.ts";
 import type { JobOutcome } from "../../cluster/scheduler.ts";
 import { estimate } from "../../plan/estimate.ts";
 import type { Plan } from "../../plan/plan.ts";
@@ -12,7 +13,7 @@ import { plural } from "./words.ts";
 export interface ApplyOutcome {
 	readonly address: string;
 	/** `left`: it was to be cancelled, and was still listed when we gave up. */
-	readonly outcome: "submitted" | "refused" | "cancelled" | "left" | "adopted";
+	readonly outcome: "submitted" | "refused" | "updated" | "cancelled" | "left" | "adopted";
 	readonly jobIds: readonly string[];
 	/** Slurm's state and reason right after. */
 	readonly state: string | null;
@@ -48,6 +49,12 @@ export function adoptOutcome(address: string, run: RunRecord): ApplyOutcome {
 	return { address, outcome: "adopted", jobIds, state: run.status, ...none };
 }
 
+/** An outcome from what a live run took up, or could not. */
+export function updateOutcome({ address, jobIds, error }: Updated): ApplyOutcome {
+	const outcome = error === null ? "updated" : "refused";
+	return { address, outcome, jobIds, state: null, reason: null, estimatedStart: null, error };
+}
+
 /** An outcome from what a cancel did; `left` when jobs were still listed at its end. */
 export function cancelOutcome(address: string, jobIds: readonly string[], left: boolean): ApplyOutcome {
 	const outcome = left ? "left" : "cancelled";
@@ -66,8 +73,10 @@ export function questionText(plan: Plan, target: ApplyTarget): string {
 	const cost = estimate(plan.actions, plan.state);
 	const cancels = plan.actions.filter((action) => action.kind === "cancel" && !action.refused).length;
 	const adopts = plan.actions.filter((action) => action.kind === "adopt" && !action.refused).length;
+	const updates = plan.actions.filter((action) => action.kind === "update" && !action.refused).length;
 	const deeds = [
 		...(adopts > 0 ? [`adopt ${plural(adopts, "run")}`] : []),
+		...(updates > 0 ? [`update ${plural(updates, "run")} in place`] : []),
 		...(cost.jobs > 0 ? [`submit ${plural(cost.jobs, "job")}`] : []),
 		...(cancels > 0 ? [`cancel ${plural(cancels, "run")}`] : []),
 	].join(" and ");
@@ -81,15 +90,17 @@ export function questionText(plan: Plan, target: ApplyTarget): string {
 	return printable(`${deeds.charAt(0).toUpperCase()}${deeds.slice(1)} ${where}?  Only "yes" is accepted: `);
 }
 
-/** Least columns of an address, so that outcomes shown one by one still stand in line. */
+/** Least columns of an address. */
 const ADDRESS_COLUMNS = 12;
 
-/** One line for each outcome. */
+/** One line for each outcome, in line with those of all `addresses`. */
 export function outcomesText(
 	outcomes: readonly ApplyOutcome[],
+	addresses: readonly string[],
 	options: { readonly paint: Paint; readonly clock: (epochSeconds: number) => string },
 ): string {
-	const width = Math.max(ADDRESS_COLUMNS, ...outcomes.map((outcome) => columns(printable(outcome.address))));
+	const all = [...addresses, ...outcomes.map(({ address }) => address)];
+	const width = Math.max(ADDRESS_COLUMNS, ...all.map((address) => columns(printable(address))));
 	const lines = outcomes.flatMap((outcome) => {
 		const said = saidOf(outcome, options.clock);
 		const mark =
@@ -121,7 +132,7 @@ function saidOf(outcome: ApplyOutcome, clock: (epochSeconds: number) => string):
 export function summaryText(summary: ApplySummary): string {
 	const failed = summary.outcomes.filter(({ outcome }) => outcome === "refused" || outcome === "left");
 	const counts = countOutcomes(summary.outcomes);
-	const done = (["submitted", "adopted", "cancelled", "refused", "left"] as const)
+	const done = (["submitted", "updated", "adopted", "cancelled", "refused", "left"] as const)
 		.filter((word) => counts[word] > 0)
 		.map((word) => `${counts[word]} ${word}`)
 		.join(", ");
@@ -166,6 +177,7 @@ function countOutcomes(outcomes: readonly ApplyOutcome[]) {
 	return {
 		adopted: of("adopted"),
 		submitted: of("submitted"),
+		updated: of("updated"),
 		refused: of("refused"),
 		cancelled: of("cancelled"),
 		left: of("left"),

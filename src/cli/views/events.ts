@@ -5,7 +5,7 @@
 import * as z from "zod";
 
 /** Version of this format. */
-export const EVENT_FORMAT = "1.0";
+export const EVENT_FORMAT = "1.1";
 
 const ts = z.iso.datetime().describe("When the event was written, UTC, this machine's clock");
 const addr = z.string().describe("<stack>/<benchmark>");
@@ -26,6 +26,15 @@ const problem = z.object({
 const version = z.object({ type: z.literal("version"), format: z.string(), gymfile: z.string() });
 
 const diagnostic = problem.extend({ type: z.literal("diagnostic"), ts });
+
+const document = z.object({
+	type: z.literal("document"),
+	ts,
+	stack: z.string(),
+	yaml: z.string().describe("The submit document as text"),
+	document: z.json().describe("The same as data"),
+	file: z.string().nullable().describe("Where it was written to; null when nowhere"),
+});
 
 const drift = z.object({
 	type: z.literal("drift"),
@@ -88,6 +97,7 @@ const changeSummary = z.object({
 	decide: z.number(),
 	refused: z.number(),
 	unchanged: z.number(),
+	left_out: z.number().describe("Addresses that -target and -exclude left out"),
 	jobs: z.number(),
 	nodes: z.number(),
 	gpu_hours_at_most: z.number().nullable().describe("Null is unbounded"),
@@ -107,7 +117,7 @@ const applyOutcome = z.object({
 	type: z.literal("apply_outcome"),
 	ts,
 	addr,
-	outcome: z.enum(["submitted", "adopted", "refused", "cancelled", "left"]),
+	outcome: z.enum(["submitted", "updated", "adopted", "refused", "cancelled", "left"]),
 	job_ids: z.array(z.string()),
 	state: z.string().nullable(),
 	reason: z.string().nullable(),
@@ -123,6 +133,7 @@ const applyComplete = z.object({
 	serial: z.number(),
 	adopted: z.number(),
 	submitted: z.number(),
+	updated: z.number(),
 	refused: z.number(),
 	cancelled: z.number(),
 	left: z.number(),
@@ -136,6 +147,7 @@ const status = z.object({
 	status: z.string(),
 	note: z.string().nullable(),
 	segments: z.number(),
+	segments_at_most: z.number().nullable().describe("Null without a bound; preempted jobs come on top"),
 	job_id: z.string().nullable(),
 	elapsed: seconds,
 	rollouts_done: z.number().nullable(),
@@ -144,6 +156,50 @@ const status = z.object({
 	reward_error: z.number().nullable().describe("Standard error of the mean"),
 	run_dir: z.string(),
 	as_of: z.number().nullable().describe("Epoch seconds of the cluster"),
+});
+
+const why = z.object({
+	type: z.literal("why"),
+	ts,
+	addr,
+	status: z.string(),
+	note: z.string().nullable(),
+	next: z.string().describe("What happens by itself, or what a person can do"),
+	elapsed: seconds,
+	segments: z.array(
+		z.object({
+			job_id: z.string(),
+			state: z.string().nullable().describe("The scheduler's word"),
+			exit_code: z.number().nullable(),
+			reason: z.string().nullable().describe("Its own word for its end, else the scheduler's reason"),
+			submitted_at: z.number().nullable(),
+			started_at: z.number().nullable(),
+			ended_at: z.number().nullable(),
+			elapsed: seconds,
+			nodes: z.string().nullable(),
+			decision: z.string().nullable().describe("What the next job decided: resume, or why the chain ended"),
+			retries: z.number().nullable().describe("Retries spent by then"),
+		}),
+	),
+	retries: z.number().nullable().describe("Spent so far; null when it is not resumable"),
+	max_retries: z.number().nullable(),
+	walltime: seconds.describe("Seconds of all segments before the running one"),
+	max_walltime: seconds.describe("Null is no cap"),
+	idle: z.number().nullable().describe("Time limits in a row without progress"),
+	no_progress: z.number().nullable(),
+	run_dir: z.string(),
+	as_of: z.number().nullable().describe("Epoch seconds of the cluster"),
+});
+
+const waiting = z.object({
+	type: z.literal("waiting"),
+	ts,
+	addr,
+	from: z.string().nullable().describe("Null for the first look"),
+	to: z.string(),
+	job_id: z.string().nullable(),
+	note: z.string().nullable(),
+	due: z.boolean().describe("It stopped short, and the next apply goes on with it"),
 });
 
 const log = z.object({
@@ -166,6 +222,7 @@ const failed = z.object({
 export const eventSchema = z.discriminatedUnion("type", [
 	version,
 	diagnostic,
+	document,
 	drift,
 	plannedChange,
 	changeSummary,
@@ -173,6 +230,8 @@ export const eventSchema = z.discriminatedUnion("type", [
 	applyOutcome,
 	applyComplete,
 	status,
+	why,
+	waiting,
 	log,
 	failed,
 ]);

@@ -1,11 +1,12 @@
 /** The block of one planned action. */
 import { isLive } from "../../../state/document.ts";
+import { isQueuedEdit } from "../../plan/change-class.ts";
 import type { ActionKind, Change, PlannedAction } from "../../plan/plan.ts";
 import { diffText, fold } from "../../plan/text-diff.ts";
 import type { Value } from "../../submit/config.ts";
 import { columns, justify, pad, printable, WIDTH, wrap } from "./layout.ts";
 import type { Paint } from "./paint.ts";
-import { pathText, place, sizeText, valueText } from "./words.ts";
+import { durationText, pathText, place, sizeText, valueText } from "./words.ts";
 
 /** How much of the rendered jobs a plan shows: all, folded beyond 40 lines, nothing. */
 export type ShowJob = "full" | "fold" | "none";
@@ -78,7 +79,7 @@ function headline(action: PlannedAction): string {
 		case "resume":
 			return `${address} will be resumed`;
 		case "adopt":
-			return `${address} will be adopted  (its run was found on the cluster)`;
+			return `${address} will be adopted  (its run was found)`;
 		case "update":
 			return `${address} will be updated in place`;
 		default:
@@ -208,14 +209,34 @@ function detailLines(action: PlannedAction, paint: Paint): readonly string[] {
 	const facts = [
 		`job: ${sizeText(desired.size)}`,
 		...(action.kind === "resubmit" ? [`the earlier run's cache ${cache}`] : modelOf(action)),
+		...(action.kind === "update" ? [updateText(action)] : []),
 	].join(" · ");
 	const [first = "", ...rest] = wrap(`${pad(symbol, 3)} ${facts}`, "      ");
 	const replaced = action.kind === "resubmit" && run && isLive(run.status) && !action.refused;
 	return [
 		symbolLine(symbol, first, paint),
 		...rest,
+		...(action.kind === "resume" ? usedTexts(action).map((text) => `    ${text}`) : []),
 		...(replaced ? [`    its live run is cancelled once the new job is accepted (${runs})`] : []),
 	];
+}
+
+/** When a live run takes up what changed. */
+function updateText({ run, changes }: PlannedAction): string {
+	if (!changes.some(({ path }) => isQueuedEdit(path))) return "each further segment reads its limits anew";
+	return run?.status === "pending"
+		? "the queued job keeps its place"
+		: "the running segment stays as it is; it takes effect with the next one";
+}
+
+/** What a chain that goes on has used up. */
+function usedTexts({ run, desired, goOn }: PlannedAction): readonly string[] {
+	const limits = desired?.limits ?? null;
+	if (limits === null || !run?.chain) return [];
+	if (goOn?.resetCounters) return ["its counters start anew"];
+	const { retries, walltime } = run.chain;
+	const cap = limits.maxWalltime === null ? "" : ` of ${durationText(limits.maxWalltime)}`;
+	return [`used so far: ${retries} of ${limits.maxRetries} retries, ${durationText(walltime)}${cap}`];
 }
 
 function mapAt(value: Value | undefined, key: string): Value | undefined {

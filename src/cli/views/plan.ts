@@ -3,10 +3,9 @@
 import type { Problem } from "../../errors.ts";
 import { estimate } from "../../plan/estimate.ts";
 import type { ActionKind, Plan, PlannedAction } from "../../plan/plan.ts";
-import type { Value } from "../../submit/config.ts";
-import { asNumber } from "../../submit/float.ts";
 import type { Unstamped } from "./events.ts";
-import { justify, printable, wrap } from "./layout.ts";
+import { plain } from "./json-value.ts";
+import { columns, justify, pad, printable, wrap } from "./layout.ts";
 import type { Paint } from "./paint.ts";
 import { actionLines, type ShowJob, SYMBOLS, VERBS } from "./plan-action.ts";
 import { problemFields } from "./problems.ts";
@@ -50,8 +49,9 @@ function headerLine(plan: Plan, paint: Paint): string {
 
 function driftLines(plan: Plan, paint: Paint): readonly string[] {
 	if (plan.drift.length === 0) return [];
+	const width = Math.max(13, ...plan.drift.map(({ address }) => columns(printable(address))));
 	const lines = plan.drift.flatMap((drift) =>
-		wrap(`  ${printable(drift.address).padEnd(15)}${printable(drift.message)}`, " ".repeat(17)),
+		wrap(`  ${pad(printable(drift.address), width)}  ${printable(drift.message)}`, " ".repeat(width + 4)),
 	);
 	return [paint.strong("Drift since the last apply"), ...lines];
 }
@@ -78,6 +78,11 @@ function unchangedLines(actions: readonly PlannedAction[]): readonly string[] {
 }
 
 function noChangesLines(plan: Plan, unchanged: readonly PlannedAction[]): readonly string[] {
+	if (unchanged.length === 0 && plan.leftOut > 0) {
+		return [
+			`Nothing to plan: -target and -exclude leave out all of stack ${printable(plan.stack)} (${plural(plan.leftOut, "benchmark")}).`,
+		];
+	}
 	if (unchanged.length === 0) {
 		return [`No changes. Stack ${printable(plan.stack)} has no benchmarks, and nothing of it is live.`];
 	}
@@ -98,8 +103,10 @@ function footerLines(plan: Plan): readonly string[] {
 		...(counts.refused > 0 ? [`${counts.refused} refused: apply does nothing until that is solved.`] : []),
 	];
 	const adopts = counts.adopt > 0 ? `${counts.adopt} to adopt, ` : "";
-	const line = `Plan: ${adopts}${counts.submit} to submit, ${counts.resubmit} to resubmit, ${counts.resume} to resume, ${counts.cancel} to cancel.`;
-	return [...wrap([line, ...last].join(" "), "  "), ...costLines(plan)];
+	const updates = counts.update > 0 ? `${counts.update} to update, ` : "";
+	const line = `Plan: ${adopts}${updates}${counts.submit} to submit, ${counts.resubmit} to resubmit, ${counts.resume} to resume, ${counts.cancel} to cancel.`;
+	const left = plan.leftOut > 0 ? [`${plan.leftOut} left out by -target and -exclude.`] : [];
+	return [...wrap([line, ...last, ...left].join(" "), "  "), ...costLines(plan)];
 }
 
 function costLines(plan: Plan): readonly string[] {
@@ -162,6 +169,7 @@ export function planEvents(plan: Plan): readonly Unstamped[] {
 			stack: plan.stack,
 			lineage: plan.lineage,
 			serial: plan.serial,
+			left_out: plan.leftOut,
 			...count(plan.actions),
 			jobs: cost.jobs,
 			nodes: cost.nodes,
@@ -203,16 +211,4 @@ function plannedChange(action: PlannedAction): Unstamped {
 		script_note: action.scriptNote,
 		...(action.refused ? { refused: problemFields(action.refused) } : {}),
 	};
-}
-
-type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
-
-/** A document value as JSON has it; `fromEntries` keeps a key such as `__proto__` a key. */
-function plain(value: Value): Json {
-	if (value instanceof Map) {
-		const entries = [...(value as ReadonlyMap<string, Value>)];
-		return Object.fromEntries(entries.map(([key, item]) => [key, plain(item)]));
-	}
-	if (Array.isArray(value)) return (value as readonly Value[]).map(plain);
-	return asNumber(value) as null | boolean | number | string;
 }

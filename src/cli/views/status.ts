@@ -1,6 +1,7 @@
 /** The table of `gym status`, and the same as events. */
 import type { RunRecord } from "../../../state/document.ts";
 import { meanReward } from "../../chain/progress.ts";
+import { currentSegment, segmentBound, segmentCount } from "../../chain/segments.ts";
 import { elapsedOf } from "../../plan/estimate.ts";
 import type { Unstamped } from "./events.ts";
 import { columns, printable, table, WIDTH } from "./layout.ts";
@@ -11,6 +12,8 @@ export interface StatusScreen {
 	readonly rows: readonly { readonly stack: string; readonly benchmark: string; readonly run: RunRecord }[];
 	/** When the cluster was looked at, its clock, epoch seconds; null when it was not. */
 	readonly asOf: number | null;
+	/** Does what is said of a job's start and end come late, as it does from Slurm's accounting? */
+	readonly lags: boolean;
 }
 
 const HEADING = [
@@ -31,15 +34,34 @@ export function statusText(
 	options: { readonly paint: Paint; readonly clock: (epochSeconds: number) => string },
 ): string {
 	if (screen.rows.length === 0) return "Nothing was applied yet: gym plan shows what would be.\n";
-	const [heading = "", ...lines] = table([
-		HEADING,
-		...screen.rows.map(({ stack, benchmark, run }) => cells(stack, benchmark, run)),
-	]).map(cut);
+	const rows = screen.rows.map(({ stack, benchmark, run }) => cells(stack, benchmark, run));
+	const [heading = "", ...lines] = tableLines(rows);
 	const foot =
 		screen.asOf === null
 			? "the cluster was not asked: this is what the state says"
-			: `as of ${options.clock(screen.asOf)} · accounting lags, queue is current`;
+			: `as of ${options.clock(screen.asOf)}${screen.lags ? " · accounting lags, queue is current" : ""}`;
 	return `${[options.paint.strong(heading), ...lines, options.paint.faint(foot)].join("\n")}\n`;
+}
+
+/** Cells of a row that are the names: stack and benchmark. */
+const NAMES = 2;
+/** Columns for the names when the table is too wide for all of them. */
+const NAME_COLUMNS = 24;
+
+/**
+ * The table. Where long names would push the rest over the edge, they stand on a line of their own, whole, and the
+ * rest of their row below them.
+ */
+function tableLines(rows: readonly (readonly string[])[]): readonly string[] {
+	const withoutNote = table([HEADING, ...rows].map((row) => row.slice(0, -1)));
+	if (Math.max(...withoutNote.map(columns)) <= WIDTH) return table([HEADING, ...rows]).map(cut);
+	const isLong = (row: readonly string[]) => columns(row.slice(0, NAMES).join("  ")) > NAME_COLUMNS;
+	const short = rows.map((row) => (isLong(row) ? [...Array(NAMES).fill(""), ...row.slice(NAMES)] : row));
+	const [heading = "", ...lines] = table([HEADING, ...short]).map(cut);
+	return [
+		heading,
+		...lines.flatMap((line, i) => (isLong(rows[i]!) ? [rows[i]!.slice(0, NAMES).join("  "), line] : [line])),
+	];
 }
 
 function cells(stack: string, benchmark: string, run: RunRecord): readonly string[] {
@@ -48,13 +70,21 @@ function cells(stack: string, benchmark: string, run: RunRecord): readonly strin
 		printable(stack),
 		printable(benchmark),
 		run.status,
-		run.segments.length > 0 ? String(run.segments.length) : NOTHING,
+		segmentText(run),
 		rolloutsText(run.progress),
 		rewardText(run),
 		elapsed === null ? NOTHING : durationText(elapsed),
-		printable(run.segments.at(-1)?.jobId ?? NOTHING),
+		printable(currentSegment(run.segments)?.jobId ?? NOTHING),
 		printable((run.note ?? "").split("\n")[0]!),
 	];
+}
+
+/** `2 of ≤5`; more than the bound come of preemptions, then it says nothing. */
+function segmentText(run: RunRecord): string {
+	const count = segmentCount(run);
+	if (count === 0) return NOTHING;
+	const bound = segmentBound(run);
+	return bound === null || count > bound ? String(count) : `${count} of ≤${bound}`;
 }
 
 function cut(line: string): string {
@@ -70,8 +100,9 @@ export function statusEvents(screen: StatusScreen): readonly Unstamped[] {
 			addr: `${stack}/${benchmark}`,
 			status: run.status,
 			note: run.note,
-			segments: run.segments.length,
-			job_id: run.segments.at(-1)?.jobId ?? null,
+			segments: segmentCount(run),
+			segments_at_most: segmentBound(run),
+			job_id: currentSegment(run.segments)?.jobId ?? null,
 			elapsed: elapsedOf(run),
 			rollouts_done: run.progress?.done ?? null,
 			rollouts_expected: run.progress?.expected ?? null,

@@ -3,6 +3,7 @@
  * is computed by pure functions, one file a command.
  */
 import type { Holder } from "../../../state/store.ts";
+import type { Change } from "../../apply/wait.ts";
 import type { Plan } from "../../plan/plan.ts";
 import {
 	type ApplyOutcome,
@@ -12,6 +13,7 @@ import {
 	summaryEvent,
 	summaryText,
 } from "./apply.ts";
+import { type DocumentScreen, documentEvent, documentText } from "./document.ts";
 import { EVENT_FORMAT, type Event, type Unstamped } from "./events.ts";
 import { printable } from "./layout.ts";
 import type { Paint } from "./paint.ts";
@@ -20,6 +22,8 @@ import type { ShowJob } from "./plan-action.ts";
 import { type ProblemsScreen, problemsEvents, problemsText } from "./problems.ts";
 import { type StatusScreen, statusEvents, statusText } from "./status.ts";
 import { tookOverText, type ValidScreen, validEvents, validText } from "./valid.ts";
+import { waitingEvent, waitingText } from "./waiting.ts";
+import { type WhyScreen, whyEvent, whyText } from "./why.ts";
 
 /** Where text goes: `out` is stdout, `err` stderr. */
 export interface Sink {
@@ -33,11 +37,18 @@ export interface View {
 	tookOver(stack: string, holder: Holder): void;
 	/** A document is valid; warnings are shown. */
 	valid(screen: ValidScreen): void;
+	/** A stack's submit document was made. */
+	document(screen: DocumentScreen): void;
 	/** Apply begins to act. */
 	applyStart(stack: string, submit: number, cancel: number): void;
-	applyOutcomes(outcomes: readonly ApplyOutcome[]): void;
+	/** `addresses`: of all that there will be, so that outcomes told one by one stand in line. */
+	applyOutcomes(outcomes: readonly ApplyOutcome[], addresses: readonly string[]): void;
 	applyComplete(summary: ApplySummary): void;
 	status(screen: StatusScreen): void;
+	/** The story of one run. */
+	why(screen: WhyScreen): void;
+	/** A run that is waited for has another status. */
+	waiting(change: Change): void;
 	/** One line of a job's log. */
 	logLine(address: string, source: string, line: string): void;
 	/** The command cannot go on. */
@@ -45,7 +56,10 @@ export interface View {
 }
 
 export interface HumanOptions {
+	/** For stdout. */
 	readonly paint: Paint;
+	/** For stderr. */
+	readonly errorPaint: Paint;
 	readonly showJob: ShowJob;
 	/** Time of day of the cluster's epoch seconds, e.g. `14:20`. */
 	readonly clock: (epochSeconds: number) => string;
@@ -57,12 +71,15 @@ export function humanView(sink: Sink, options: HumanOptions): View {
 		plan: (plan) => sink.out(planText(plan, options)),
 		tookOver: (stack, holder) => sink.err(`${tookOverText(stack, holder)}\n`),
 		valid: (screen) => sink.out(validText(screen, options.paint)),
+		document: (screen) => sink.out(documentText(screen)),
 		applyStart: () => undefined,
-		applyOutcomes: (outcomes) => sink.out(outcomesText(outcomes, options)),
+		applyOutcomes: (outcomes, addresses) => sink.out(outcomesText(outcomes, addresses, options)),
 		applyComplete: (summary) => sink.out(summaryText(summary)),
 		status: (screen) => sink.out(statusText(screen, options)),
+		why: (screen) => sink.out(whyText(screen, options)),
+		waiting: (change) => sink.out(waitingText(change)),
 		logLine: (_address, source, line) => sink.out(`${printable(source)} | ${printable(line)}\n`),
-		problems: (screen) => sink.err(problemsText(screen, options.paint)),
+		problems: (screen) => sink.err(problemsText(screen, options.errorPaint)),
 	};
 }
 
@@ -93,10 +110,13 @@ export function jsonView(sink: Sink, options: JsonOptions): View {
 				},
 			]),
 		valid: (screen) => emit(validEvents(screen)),
+		document: (screen) => emit([documentEvent(screen)]),
 		applyStart: (stack, submit, cancel) => emit([{ type: "apply_start", stack, submit, cancel }]),
 		applyOutcomes: (outcomes) => emit(outcomes.map(outcomeEvent)),
 		applyComplete: (summary) => emit([summaryEvent(summary)]),
 		status: (screen) => emit(statusEvents(screen)),
+		why: (screen) => emit([whyEvent(screen)]),
+		waiting: (change) => emit([waitingEvent(change)]),
 		logLine: (addr, source, line) => emit([{ type: "log", addr, source, line }]),
 		problems: (screen) => emit(problemsEvents(screen)),
 	};

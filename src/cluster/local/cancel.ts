@@ -1,8 +1,9 @@
 /**
- * Cancelling: the stop mark first, then every job of exactly these directories, until a listing is empty. A waiting
- * or running one is asked through its supervisor, whose pid is only trusted with its start time and boot.
+ * Cancelling: the stop mark first, then every job of exactly these directories, until two listings in a row are empty:
+ * a job may just be queueing its successor, which looks for the mark once it has an entry. A waiting or running one is
+ * asked through its supervisor, whose pid is only trusted with its start time and boot.
  */
-import { appendFile, rm } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { CancelOutcome } from "../scheduler.ts";
 import { errorCode } from "./atomic-files.ts";
@@ -20,6 +21,7 @@ import {
 	takeEntry,
 } from "./registry.ts";
 import { lockRunDir } from "./run-lock.ts";
+import { markStopped } from "./stop-mark.ts";
 import { missingPaths } from "./submission-files.ts";
 
 /** Milliseconds after which what has not ended is reported as left: more than a script's grace. */
@@ -45,7 +47,11 @@ export async function cancelJobs(jobDirs: readonly string[], context: LocalConte
 	const cancelled = new Map<string, string[]>(jobDirs.map((dir) => [dir, []]));
 	const since = host.monotonicMs();
 	let live = await liveJobs(jobDirs, context);
-	while (live.length > 0 && host.monotonicMs() - since < PATIENCE_MS) {
+	let empty = 0;
+	while (host.monotonicMs() - since < PATIENCE_MS) {
+		empty = live.length === 0 ? empty + 1 : 0;
+		if (empty === 2) break;
+		if (live.length === 0) await host.sleep(POLL_MS);
 		await Promise.all(live.map((entry) => stop(entry, since + PATIENCE_MS, context)));
 		for (const entry of live) {
 			const seen = await standing(entry, host);
@@ -59,14 +65,6 @@ export async function cancelJobs(jobDirs: readonly string[], context: LocalConte
 	const left = [...new Set(live.map((entry) => entry.job.jobDir))];
 	for (const dir of jobDirs) if (!left.includes(dir)) await rm(join(dir, ".env"), { force: true });
 	return { at: epochSeconds(now()), cancelled, left };
-}
-
-async function markStopped(dir: string): Promise<void> {
-	try {
-		await appendFile(join(dir, "control"), "stop\n", { mode: 0o600 });
-	} catch (error) {
-		if (errorCode(error) !== "ENOENT") throw error; // no such directory, no job in it
-	}
 }
 
 async function liveJobs(jobDirs: readonly string[], { outputPath, host }: LocalContext) {
@@ -86,7 +84,7 @@ async function stop(entry: Entry, deadline: number, { host, now }: LocalContext)
 		if (!(await takeEntry(entry, host))) return;
 		return recordEnd(entry, neverRan(now()));
 	}
-	if (before.phase === "waiting" || before.phase === "running") ask(before.owner.pid);
+	if (before.phase !== "ended" && before.phase !== "gone") ask(before.owner.pid);
 	for (let seen: Standing = before; seen.phase !== "ended"; seen = await standing(entry, host)) {
 		if (seen.phase === "gone") return endLeftovers(entry, "CANCELLED", host, now);
 		if (host.monotonicMs() > deadline) return;

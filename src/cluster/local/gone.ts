@@ -21,11 +21,9 @@ export async function endLeftovers(
 ): Promise<void> {
 	const seen = await standing(entry, host);
 	await endProcesses(entry.folder, null, host);
-	await recordEnd(entry, {
-		state,
-		exitCode: null,
-		signal: null,
-		startedAt: "startedAt" in seen ? seen.startedAt : null,
-		endedAt: epochSeconds(now()),
-	});
+	const startedAt = "startedAt" in seen ? seen.startedAt : null;
+	// Nobody knows when it fell; it counts as time of its chain, so not for more than it could have run.
+	const latest = (startedAt ?? 0) + (entry.job.walltime ?? Number.POSITIVE_INFINITY);
+	const endedAt = startedAt === null ? epochSeconds(now()) : Math.min(epochSeconds(now()), latest);
+	await recordEnd(entry, { state, exitCode: null, signal: null, startedAt, endedAt });
 }

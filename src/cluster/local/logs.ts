@@ -1,8 +1,7 @@
 /** Pieces of a run's log files, from given offsets or their last lines. */
 import { open, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import type { LogChunk } from "../scheduler.ts";
-import { LOG_LIMIT } from "../slurm/logs-script.ts";
+import { LOG_LIMIT, type LogChunk } from "../scheduler.ts";
 import { errorCode } from "./atomic-files.ts";
 
 /** Reads what is new; a file that is not named starts `tail` lines before its end. */

@@ -1,11 +1,18 @@
 /** One look at the registry and the run directories. Changes nothing. */
-import { access, constants, open, readdir, stat } from "node:fs/promises";
+import { access, constants, readdir, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import type { Observation, PreflightQuery, PreflightResult, RunFiles, RunQuery } from "../scheduler.ts";
-import { ROLLOUTS_LIMIT } from "../slurm/observe-script.ts";
+import {
+	CHAIN_FILES,
+	type Observation,
+	type PreflightQuery,
+	type PreflightResult,
+	type RunFiles,
+	type RunQuery,
+} from "../scheduler.ts";
 import { errorCode, readIfThere } from "./atomic-files.ts";
 import type { LocalContext } from "./context.ts";
 import { epochSeconds, readEntries, registryOf, standing } from "./registry.ts";
+import { openIfThere, type Rollouts, readRollouts } from "./rollouts.ts";
 import { accountingRow, queueRow } from "./rows.ts";
 import { missingPaths, readIds } from "./submission-files.ts";
 
@@ -18,9 +25,16 @@ export async function look(
 	const at = now();
 	const entries = await readEntries(registryOf(outputPath));
 	const seen = await Promise.all(entries.map(async (entry) => ({ entry, now: await standing(entry, host) })));
-	const limit = Math.floor(ROLLOUTS_LIMIT / Math.max(1, queries.length));
+	const rollouts = await readRollouts(
+		new Map(
+			queries.flatMap(({ jobDir, rolloutsOffset }) =>
+				rolloutsOffset === null ? [] : [[rolloutsPath(jobDir), rolloutsOffset]],
+			),
+		),
+	);
 	const runs = new Map<string, RunFiles>();
-	for (const query of queries) runs.set(query.jobDir, await runFiles(query, limit));
+	for (const query of queries)
+		runs.set(query.jobDir, await runFiles(query, rollouts.get(rolloutsPath(query.jobDir))));
 	const asked = new Set(queries.flatMap((query) => query.jobIds));
 	return {
 		at: epochSeconds(at),
@@ -56,27 +70,40 @@ async function canBeWritten(folder: string): Promise<boolean> {
 	}
 }
 
-async function runFiles({ jobDir, runDir, rolloutsOffset }: RunQuery, limit: number): Promise<RunFiles> {
+const rolloutsPath = (jobDir: string) => join(jobDir, "artifacts", "rollouts.jsonl");
+
+async function runFiles(
+	{ jobDir, runDir, rolloutsOffset }: RunQuery,
+	rollouts: Rollouts | undefined,
+): Promise<RunFiles> {
 	const ends = new Map<string, string>();
 	for (const name of await namesIn(join(jobDir, "ends"))) {
 		const text = /\d$/.test(name) ? await readIfThere(join(jobDir, "ends", name)) : null;
 		if (text !== null) ends.set(name, text);
 	}
-	const artifact = (name: string) => join(jobDir, "artifacts", name);
-	const isRead = rolloutsOffset !== null;
-	const chunk = isRead ? await readBytes(artifact("rollouts.jsonl"), rolloutsOffset, limit) : null;
+	const inputs = join(jobDir, "artifacts", "rollouts_materialized_inputs.jsonl");
 	return {
 		exists: (await missingPaths([jobDir])).length === 0,
 		ends,
 		chain: await readIfThere(join(jobDir, "chain.jsonl")),
 		control: await readIfThere(join(jobDir, "control")),
+		chainFiles: await readChainFiles(jobDir),
 		recordedIds: (await readIds(runDir))
 			.filter(({ benchmark }) => benchmark === basename(jobDir))
 			.map(({ jobId }) => jobId),
-		expected: isRead ? await countLines(artifact("rollouts_materialized_inputs.jsonl")) : null,
-		rollouts: chunk?.bytes ?? null,
-		rolloutsCut: chunk?.cut ?? false,
+		expected: rolloutsOffset === null ? null : await countLines(inputs),
+		rollouts: rollouts?.bytes ?? null,
+		rolloutsCut: rollouts?.cut ?? false,
 	};
+}
+
+async function readChainFiles(jobDir: string): Promise<ReadonlyMap<string, string>> {
+	const files = new Map<string, string>();
+	for (const name of CHAIN_FILES) {
+		const text = await readIfThere(join(jobDir, name));
+		if (text !== null) files.set(name, text);
+	}
+	return files;
 }
 
 /** Names in a folder; none when it is not there. */
@@ -97,31 +124,4 @@ async function countLines(path: string): Promise<number | null> {
 		for (const byte of chunk as Buffer) if (byte === 0x0a) lines++;
 	}
 	return lines;
-}
-
-/** At most `limit` bytes from `offset` on, and whether the file goes on behind them; null when there is no such file. */
-async function readBytes(
-	path: string,
-	offset: number,
-	limit: number,
-): Promise<{ readonly bytes: Uint8Array; readonly cut: boolean } | null> {
-	const file = await openIfThere(path);
-	if (file === null) return null;
-	try {
-		const left = Math.max(0, (await file.stat()).size - offset);
-		const size = Math.min(limit, left);
-		const { buffer, bytesRead } = await file.read(Buffer.alloc(size), 0, size, offset);
-		return { bytes: buffer.subarray(0, bytesRead), cut: left > size };
-	} finally {
-		await file.close();
-	}
-}
-
-async function openIfThere(path: string) {
-	try {
-		return await open(path);
-	} catch (error) {
-		if (errorCode(error) === "ENOENT") return null;
-		throw error;
-	}
 }

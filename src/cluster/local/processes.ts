@@ -1,7 +1,10 @@
-/** The processes of a job, from `/proc`: by their mark, and all that belongs to those that have it. */
+/**
+ * The processes of a job, from `/proc`: by their mark, and all that belongs to those that have it. A supervisor belongs
+ * to no job, whoever started it: that of a successor outlives the job that queued it.
+ */
 import { readdirSync, readFileSync } from "node:fs";
 import type { Host } from "../../../state/host.ts";
-import { MARK } from "./environment.ts";
+import { MARK, SUPERVISES } from "./environment.ts";
 
 /** Milliseconds that what is left of a job gets between TERM and KILL. */
 const GRACE_MS = 2_000;
@@ -24,18 +27,20 @@ function readProcess(pid: number, mark: string): Process | null {
 		// The program's name, in parentheses, may hold anything.
 		const [state, parent, , session] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
 		if (state === "Z" || state === "X") return null;
-		return { pid, parent: Number(parent), session: Number(session), marked: isMarked(pid, mark) };
+		const environment = environmentOf(pid);
+		if (environment.some((entry) => entry.startsWith(`${SUPERVISES}=`))) return null;
+		const marked = environment.includes(`${MARK}=${mark}`);
+		return { pid, parent: Number(parent), session: Number(session), marked };
 	} catch {
 		return null; // it has ended
 	}
 }
 
-function isMarked(pid: number, mark: string): boolean {
+function environmentOf(pid: number): readonly string[] {
 	try {
-		const environment = readFileSync(`/proc/${pid}/environ`, "utf8");
-		return environment.split("\0").includes(`${MARK}=${mark}`);
+		return readFileSync(`/proc/${pid}/environ`, "utf8").split("\0");
 	} catch {
-		return false; // of another user
+		return []; // of another user
 	}
 }
 

@@ -17,6 +17,10 @@ import { isAlive, type Owner, signature } from "./claims.ts";
 /** What a job is. */
 export interface LocalJob {
 	readonly id: number;
+	/** The job that it goes on after: its script's argument; null for none. */
+	readonly previous: number | null;
+	/** Did the previous job itself queue it? Then it waits for that one's end, and never runs when that one completes. */
+	readonly dependent: boolean;
 	/** Absolute; its benchmark's directory. */
 	readonly jobDir: string;
 	/** Login name of who submitted it. */
@@ -46,6 +50,9 @@ export function neverRan(now: Date): JobEnd {
 	return { state: "CANCELLED", exitCode: null, signal: null, startedAt: null, endedAt: epochSeconds(now) };
 }
 
+/** Jobs from before there were chains say nothing of a previous one. */
+type StoredJob = Omit<LocalJob, "previous" | "dependent"> & Partial<LocalJob>;
+
 /** A job of the registry. */
 export interface Entry {
 	/** Of the registry; also the mark by which the job's processes are known. */
@@ -53,11 +60,14 @@ export interface Entry {
 	readonly job: LocalJob;
 }
 
-/** Where a job stands. `held`: no supervisor was ever started; `gone`: its supervisor is, without an end. */
+/**
+ * Where a job stands. `held`: no supervisor was ever started; `dependent`: it waits for the end of the job that queued
+ * it, `waiting`: for its turn; `gone`: its supervisor is, without an end.
+ */
 export type Standing =
 	| { readonly phase: "held" }
 	| {
-			readonly phase: "waiting" | "running" | "gone";
+			readonly phase: "dependent" | "waiting" | "running" | "gone";
 			readonly owner: Owner;
 			readonly startedAt: number | null;
 	  }
@@ -113,18 +123,17 @@ export function entryFolder(registry: string, id: number): string {
 	return join(registry, "jobs", String(id));
 }
 
+/** Null when there is no such entry. @throws GymError exit `failure`, code `registry-unreadable` */
+async function findEntry(folder: string): Promise<Entry | null> {
+	const job = await readJson<StoredJob>(join(folder, "job.json"));
+	return job && { folder, job: { previous: null, dependent: false, ...job } };
+}
+
 /** @throws GymError exit `failure`, code `registry-unreadable` */
 export async function readEntry(folder: string): Promise<Entry> {
-	const job = await readJson<LocalJob>(join(folder, "job.json"));
-	if (job === null) {
-		throw fail(
-			"failure",
-			"registry-unreadable",
-			`${folder} has no job.json`,
-			"restore or remove that folder",
-		);
-	}
-	return { folder, job };
+	const entry = await findEntry(folder);
+	if (entry) return entry;
+	throw fail("failure", "registry-unreadable", `${folder} has no job.json`, "restore or remove that folder");
 }
 
 /** All jobs, lowest id first. */
@@ -134,9 +143,24 @@ export async function readEntries(registry: string): Promise<readonly Entry[]> {
 
 /** Adds a job, held. `temp` is a folder of nobody else on the same file system; it becomes the job's. */
 export async function addEntry(registry: string, temp: string, job: Omit<LocalJob, "id">): Promise<Entry> {
-	await makeFolder(join(registry, "jobs"));
 	await rm(temp, { recursive: true, force: true });
 	await mkdir(temp, { mode: 0o755 });
+	return place(registry, temp, job);
+}
+
+/** Adds a job that this process has taken before anybody sees it. `temp` is there, and has nothing of an entry. */
+export async function addTaken(
+	registry: string,
+	temp: string,
+	job: Omit<LocalJob, "id">,
+	host: Host,
+): Promise<Entry> {
+	await createExclusively(join(temp, "supervisor.json"), signature(host));
+	return place(registry, temp, job);
+}
+
+async function place(registry: string, temp: string, job: Omit<LocalJob, "id">): Promise<Entry> {
+	await makeFolder(join(registry, "jobs"));
 	for (;;) {
 		const id = ((await jobIds(registry)).at(-1) ?? 0) + 1;
 		const folder = entryFolder(registry, id);
@@ -151,7 +175,8 @@ export async function addEntry(registry: string, temp: string, job: Omit<LocalJo
 }
 
 /** Where the job stands now. */
-export async function standing({ folder }: Entry, host: Host): Promise<Standing> {
+export async function standing(entry: Entry, host: Host): Promise<Standing> {
+	const { folder } = entry;
 	const owner = await readJson<Owner>(join(folder, "supervisor.json"));
 	const alive = owner !== null && isAlive(owner, host);
 	const started = await readJson<{ readonly at: number }>(join(folder, "started.json"));
@@ -159,8 +184,22 @@ export async function standing({ folder }: Entry, host: Host): Promise<Standing>
 	const end = await readJson<JobEnd>(join(folder, "end.json"));
 	if (end) return { phase: "ended", end };
 	if (!owner) return { phase: "held" };
-	const phase = !alive ? "gone" : started ? "running" : "waiting";
-	return { phase, owner, startedAt: started?.at ?? null };
+	const startedAt = started?.at ?? null;
+	if (!alive) return { phase: "gone", owner, startedAt };
+	if (started) return { phase: "running", owner, startedAt };
+	const before = await standingBefore(entry, host);
+	return { phase: before && isLive(before) ? "dependent" : "waiting", owner, startedAt };
+}
+
+/** Where the job stands on whose end this one depends; null when there is none. */
+export async function standingBefore({ folder, job }: Entry, host: Host): Promise<Standing | null> {
+	const before = job.dependent ? await findEntry(join(folder, "..", String(job.previous))) : null;
+	return before && standing(before, host);
+}
+
+/** Is somebody at work who will bring the job to its end? */
+export function isLive({ phase }: Standing): boolean {
+	return phase === "dependent" || phase === "waiting" || phase === "running";
 }
 
 /** Makes this process the one that decides what becomes of the job; false when another one is, or was. */

@@ -1,13 +1,14 @@
 /** Jobs of the registry as the rows that the status of a run is made from, in Slurm's words. */
 import type { Host } from "../../../state/host.ts";
-import type { AccountingRow } from "../slurm/accounting.ts";
-import type { QueueRow } from "../slurm/queue.ts";
+import type { AccountingRow, QueueRow } from "../jobs.ts";
 import { type Entry, epochSeconds, type Standing } from "./registry.ts";
 
 function stateOf(seen: Standing): Pick<QueueRow, "state" | "reason"> {
 	switch (seen.phase) {
 		case "held":
 			return { state: "PENDING", reason: "JobHeldUser" };
+		case "dependent":
+			return { state: "PENDING", reason: "Dependency" };
 		case "waiting":
 			return { state: "PENDING", reason: "Resources" };
 		case "running":

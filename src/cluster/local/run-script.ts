@@ -3,9 +3,9 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
 import { constants } from "node:os";
 import type { Host } from "../../../state/host.ts";
-import { type Environment, MARK } from "./environment.ts";
+import type { Environment } from "./environment.ts";
 import { endProcesses } from "./processes.ts";
-import type { EndState, Entry, JobEnd } from "./registry.ts";
+import type { EndState, Entry, JobEnd, LocalJob } from "./registry.ts";
 
 /** Most seconds between the warning and the time limit. */
 const LONGEST_LEAD = 120;
@@ -24,7 +24,7 @@ export function warningLead(walltime: number): number {
 }
 
 /**
- * Runs `bash job.sh` in the job's directory, in a session of its own, its output in `logs/job-<id>.log`.
+ * Runs `bash job.sh [PREVIOUS]` in the job's directory, in a session of its own, its output in `logs/job-<id>.log`.
  * USR1 before the time limit; at the limit, or when `cancel` is aborted, TERM, and KILL to all after a grace.
  */
 export async function runScript(
@@ -33,7 +33,7 @@ export async function runScript(
 	host: Host,
 	cancel: AbortSignal,
 ): Promise<ScriptEnd> {
-	const script = start(job.jobDir, job.id, { ...env, SLURM_JOB_ID: String(job.id), [MARK]: folder });
+	const script = start(job, env);
 	const ended = endOf(script);
 	const limit = job.walltime === null ? Number.POSITIVE_INFINITY : job.walltime * 1_000;
 	const warning = job.walltime === null ? limit : limit - warningLead(job.walltime) * 1_000;
@@ -58,10 +58,11 @@ export async function runScript(
 	return stopped ? { ...end, state: stopped.state } : end;
 }
 
-function start(jobDir: string, id: number, env: Environment): ChildProcess {
+function start({ id, jobDir, previous }: LocalJob, env: Environment): ChildProcess {
+	const words = ["job.sh", ...(previous === null ? [] : [String(previous)])];
 	const log = openSync(`${jobDir}/logs/job-${id}.log`, "a", 0o644);
 	try {
-		return spawn("bash", ["job.sh"], { cwd: jobDir, env, detached: true, stdio: ["ignore", log, log] });
+		return spawn("bash", words, { cwd: jobDir, env, detached: true, stdio: ["ignore", log, log] });
 	} finally {
 		closeSync(log);
 	}

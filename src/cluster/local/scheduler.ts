@@ -8,6 +8,7 @@ import { readLogs } from "./logs.ts";
 import { look } from "./look.ts";
 import { registryOf } from "./registry.ts";
 import { submit } from "./submit.ts";
+import { update } from "./update.ts";
 
 /** The scheduler of an output path. Supervisors outlive it; closing it does nothing. */
 export function localScheduler(context: LocalContext): Scheduler {
@@ -15,8 +16,9 @@ export function localScheduler(context: LocalContext): Scheduler {
 		label: LABEL,
 		submit: (submission) => submit(submission, context),
 		observe: (queries, preflight) => look(queries, preflight, context),
-		find: findSubmissions,
+		find: (where) => findSubmissions(where, context),
 		cancel: (jobDirs) => cancel(jobDirs, context),
+		update: (updates) => update(updates, context),
 		endFallen: () => endGone(registryOf(context.outputPath), context.host, context.now),
 		logs: readLogs,
 		close: async () => undefined,

@@ -1,8 +1,8 @@
 /** The files of a submission's run directory: what is staged, and the records of what was submitted. */
-import { appendFile, stat } from "node:fs/promises";
+import { appendFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { recordHead } from "../job-record.ts";
-import type { JobRequest, StagedFile, Submission } from "../scheduler.ts";
+import { COUNTER_FILES, type JobRequest, type StagedFile, type Submission } from "../scheduler.ts";
 import { makeFolder, putFile, readIfThere } from "./atomic-files.ts";
 
 const FOLDERS = ["logs", "artifacts", "model-calls", "ends"];
@@ -19,7 +19,8 @@ export async function stageFiles(folder: string, files: ReadonlyMap<string, Stag
 }
 
 /** Makes a benchmark's directory with all that its job needs. */
-export async function stageJob({ jobDir, files }: JobRequest): Promise<void> {
+export async function stageJob({ jobDir, files, resetCounters }: JobRequest): Promise<void> {
+	if (resetCounters) for (const name of COUNTER_FILES) await rm(join(jobDir, name), { force: true });
 	for (const name of FOLDERS) await makeFolder(join(jobDir, name));
 	await stageFiles(jobDir, files);
 }

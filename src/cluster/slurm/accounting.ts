@@ -1,29 +1,7 @@
 /** What the accounting keeps of jobs: one sacct call and the reading of its answer. */
-import { quote } from "../../job/script/quote.ts";
+import type { AccountingRow } from "../jobs.ts";
 import { count, present, splitRows } from "./rows.ts";
 import { parseSlurmTime } from "./time.ts";
-
-/** One job as sacct shows it. Times are epoch seconds. It lags: by seconds for a start, by less for an end. */
-export interface AccountingRow {
-	readonly jobId: string;
-	readonly cluster: string | null;
-	/** Slurm's word without what stands behind it; `slurmState` says what it means. */
-	readonly state: string;
-	/** Numeric user id of who cancelled it (`CANCELLED by 1000`); null for Slurm itself and other states. */
-	readonly cancelledBy: string | null;
-	readonly exitCode: number | null;
-	/** The signal that ended it; null for none. */
-	readonly signal: number | null;
-	/** Seconds. */
-	readonly elapsed: number | null;
-	readonly submittedAt: number | null;
-	readonly startedAt: number | null;
-	readonly endedAt: number | null;
-	readonly nodeList: string | null;
-	readonly user: string;
-	/** Empty for some seconds when the end of a job that never started is heard of before its submit. */
-	readonly workDir: string;
-}
 
 const FIELDS = [
 	"jobid",
@@ -42,9 +20,13 @@ const FIELDS = [
 /** Older than any job: without a start time sacct looks at today only, on some versions even with ids. */
 const SINCE = "2010-01-01";
 
-/** The words of a command that asks for these job ids, whoever owns them and whenever they ran. */
-export function accountingCommand(jobIds: readonly string[]): string {
-	return `env SLURM_TIME_FORMAT=%s sacct -X -n -P -S ${SINCE} -j ${quote(jobIds.join(","))} -o ${FIELDS.join(",")}`;
+/**
+ * The words of a command that asks for some jobs, whoever owns them and whenever they ran.
+ * @param ids a shell word: their ids with commas between
+ * @param where further words, e.g. `-M` with a cluster's name
+ */
+export function accountingCommand(ids: string, where = ""): string {
+	return `env SLURM_TIME_FORMAT=%s sacct${where && ` ${where}`} -X -n -P -S ${SINCE} -j ${ids} -o ${FIELDS.join(",")}`;
 }
 
 /**

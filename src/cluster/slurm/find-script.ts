@@ -3,27 +3,34 @@
  * or another machine may have submitted), and for a run directory that somebody names.
  */
 import { quote } from "../../job/script/quote.ts";
+import { stackMark } from "../job-record.ts";
 import type { FindQuery, FoundSubmission } from "../scheduler.ts";
 import { parseSections, SECTION_FUNCTION } from "./observe-script.ts";
+import { stackLock } from "./stack-lock.ts";
 
 /** Most submissions that one exchange looks into. */
 const LIMIT = 500;
 
-/** Bash text that fills `runs`: candidates, newest first, in the working directory. */
+/**
+ * Bash text that fills `runs`: candidates, newest first, in the working directory. What an exchange of the stack is
+ * about to queue is only there when it is done; one that takes longer than two minutes is not waited for.
+ */
 function candidates(where: FindQuery): string {
 	if ("runDir" in where)
 		return `  cd -- ${quote(where.runDir)}/.. 2>/dev/null || return 0\n  runs=(${quote(where.runDir.slice(where.runDir.lastIndexOf("/") + 1))})`;
 	return `  cd -- ${quote(where.outputPath)} 2>/dev/null || return 0
+  lock=${stackLock(where.outputPath, where.stack)}
+  [[ ! -e $lock ]] || flock -w 120 "$lock" true
   for run in gym-job-*/; do runs=("\${run%/}" "\${runs[@]}"); done`;
 }
 
 /** Text of the exchange. */
 export function findScript(where: FindQuery): string {
 	// Any record will do in a directory that was named; else only those of the stack.
-	const mark = "runDir" in where ? "" : `"gymfile_stack": ${JSON.stringify(where.stack)}`;
+	const mark = "runDir" in where ? "" : stackMark(where.stack);
 	return `# Finds submissions by their records. Changes nothing.
 main() {
-  local run n=0; local -a runs=()
+  local run lock n=0; local -a runs=()
 ${candidates(where)}
   for run in "\${runs[@]}"; do
     ((n < ${LIMIT})) || break

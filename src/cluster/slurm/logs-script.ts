@@ -1,8 +1,6 @@
 /** The logs exchange: pieces of a run's log files from given offsets, or their last lines. */
 import { quote } from "../../job/script/quote.ts";
-
-/** Most bytes of one file that one exchange carries. */
-export const LOG_LIMIT = 4 * 1024 * 1024;
+import { LOG_LIMIT } from "../scheduler.ts";
 
 /** Text of the exchange; answers `NAME SIZE BASE64` a line. */
 export function logsScript(jobDir: string, offsets: ReadonlyMap<string, number>, tail: number): string {

@@ -1,27 +1,8 @@
 /** What the controller knows of a user's jobs: one squeue call and the reading of its answer. */
 import { parseDuration } from "../../submit/duration.ts";
+import type { QueueRow } from "../jobs.ts";
 import { count, present, splitRows } from "./rows.ts";
 import { parseSlurmTime } from "./time.ts";
-
-/** One job as squeue shows it. Times are epoch seconds. */
-export interface QueueRow {
-	readonly jobId: string;
-	/** Slurm's word; `slurmState` says what it means. */
-	readonly state: string;
-	readonly reason: string | null;
-	readonly submittedAt: number | null;
-	/** When it started, or for a pending job is expected to; null when Slurm has no idea. */
-	readonly startsAt: number | null;
-	/** Seconds that it has run. */
-	readonly elapsed: number | null;
-	/** Number of nodes. */
-	readonly nodes: number | null;
-	/** E.g. `node[1-4]`; null before it runs. */
-	readonly nodeList: string | null;
-	readonly user: string;
-	/** As given at submit, symbolic links not resolved. */
-	readonly workDir: string;
-}
 
 const FIELDS = ["%A", "%T", "%V", "%S", "%M", "%D", "%N", "%u", "%r", "%Z"] as const;
 
@@ -33,9 +14,10 @@ const FILTERS = ["ACCOUNT", "LICENSES", "NAMES", "PARTITION", "QOS"]
 /**
  * The words of a command that lists all jobs of the user who runs it: pending, running and, until Slurm
  * forgets them (stock: 300 s), finished ones.
+ * @param where further words, e.g. `-M` with a cluster's name
  */
-export function queueCommand(): string {
-	return `env ${FILTERS} SLURM_TIME_FORMAT=%s squeue -h -a -t all -u "$(id -un)" -o '${FIELDS.join("|")}'`;
+export function queueCommand(where = ""): string {
+	return `env ${FILTERS} SLURM_TIME_FORMAT=%s squeue${where && ` ${where}`} -h -a -t all -u "$(id -un)" -o '${FIELDS.join("|")}'`;
 }
 
 /**

@@ -11,6 +11,7 @@ import type {
 	Scheduler,
 	Submission,
 	SubmitOutcome,
+	UpdateOutcome,
 } from "../scheduler.ts";
 import { mountsMissing, outputPathNotWritable, replaceUnfinished, stagingFailed } from "../submit-errors.ts";
 import type { Exchange, Transport } from "../transport/transport.ts";
@@ -19,10 +20,11 @@ import { cancelScript } from "./cancel-script.ts";
 import { findScript, parseFound } from "./find-script.ts";
 import { parseLimits } from "./limits.ts";
 import { logsScript } from "./logs-script.ts";
-import { observeScript, parseSections, runFiles } from "./observe-script.ts";
+import { answersOf, observeScript, parseSections, runFiles } from "./observe-script.ts";
 import { parseQueue } from "./queue.ts";
 import { SUBMIT_EXIT, submitScript } from "./submit-script.ts";
 import { parseUtcOffset } from "./time.ts";
+import { updateScript } from "./update-script.ts";
 
 /** The last lines of what a script said on stderr, for a message. */
 function lastWords(exchange: Exchange): string {
@@ -50,7 +52,7 @@ function submitError(exchange: Exchange, submission: Submission, label: string):
 			return fail(
 				"failure",
 				"submit-lock",
-				`could not lock ${submission.runDir}/submit.lock on ${label}: ${lastWords(exchange)}`,
+				`no lock for the submission on ${label}: ${lastWords(exchange)}`,
 				"an earlier exchange may still be at work: run apply again in a minute; its file system must support flock",
 			);
 		case SUBMIT_EXIT.queueSilent:
@@ -133,13 +135,18 @@ export function slurmScheduler(transport: Transport, points: Points): Scheduler 
 			const text = (name: string) => sections.get(name)?.toString("utf8");
 			const [user, at, zone] = (text("who") ?? "").trim().split(" ");
 			const utcOffset = parseUtcOffset(zone ?? "") ?? 0;
-			const queue = text("queue");
-			const accounting = text("accounting");
+			const dirs = new Set(["", ...queries.map((query) => query.jobDir)]);
+			const queue = answersOf(sections, "queue");
+			const accounting = answersOf(sections, "accounting");
 			return {
 				user: user ?? "",
 				at: Number(at ?? 0),
-				queue: queue === undefined ? null : parseQueue(queue, utcOffset),
-				accounting: accounting === undefined ? null : parseAccounting(accounting, utcOffset),
+				queue: queue?.flatMap((each) => parseQueue(each, utcOffset)) ?? null,
+				// Another cluster, and this one later, gives the same id to another job: known by its directory.
+				accounting:
+					accounting
+						?.flatMap((each) => parseAccounting(each, utcOffset))
+						.filter(({ workDir }) => dirs.has(workDir)) ?? null,
 				preflight: preflight && {
 					sbatch: sections.has("sbatch"),
 					pyxis: sections.has("pyxis"),
@@ -187,6 +194,33 @@ export function slurmScheduler(transport: Transport, points: Points): Scheduler 
 				cancelled,
 				left: [...new Set(lines.filter(([kind]) => kind === "left").map(([, , dir]) => dir!))],
 			};
+		},
+
+		async update(updates): Promise<readonly UpdateOutcome[]> {
+			const exchange = await run("update", updateScript(updates, points));
+			if (exchange.code === SUBMIT_EXIT.noSbatch) throw noSlurm(transport.label);
+			if (exchange.code !== 0) {
+				throw fail(
+					"failure",
+					"update-failed",
+					`updating runs on ${transport.label} stopped: ${lastWords(exchange)}`,
+					"run apply again",
+				);
+			}
+			const lines = rows(exchange);
+			return updates.map(({ jobDir }, index) => {
+				const own = lines.filter(([, of]) => of === String(index));
+				const failed = own.find(([kind]) => kind === "failed");
+				return {
+					jobDir,
+					jobIds: own.filter(([kind]) => kind === "updated").map(([, , id]) => id!),
+					error: failed
+						? Buffer.from(failed[3] ?? "", "base64")
+								.toString("utf8")
+								.trim()
+						: null,
+				};
+			});
 		},
 
 		endFallen: async () => undefined,

@@ -5,17 +5,18 @@
  * - a job is only ever submitted held, and only for a directory in which no job of ours is known, so a
  *   second run of the same script finds what the first left and goes on from there;
  * - its id stands in `submit.ids` before it is released;
- * - it goes on when the client is gone (HUP and PIPE ignored, output last), and a second exchange for the
- *   same run directory waits for its lock;
+ * - it goes on when the client is gone (HUP and PIPE ignored, output last); another exchange of the stack waits for
+ *   its lock, and submits no benchmark of which a run is live by then that its own state does not know;
  * - any error of sbatch means "unknown": the queue is looked up before anything is repeated.
  */
 
 import { quote, quoteAll } from "../../job/script/quote.ts";
 import type { Points } from "../../points.ts";
-import { recordHead } from "../job-record.ts";
-import type { JobRequest, StagedFile, Submission } from "../scheduler.ts";
+import { recordHead, stackMark } from "../job-record.ts";
+import { COUNTER_FILES, type JobRequest, type StagedFile, type Submission } from "../scheduler.ts";
 import { CANCEL_FUNCTION, MARK_FUNCTION } from "./cancel-script.ts";
 import { pointFunction } from "./point-function.ts";
+import { stackLock } from "./stack-lock.ts";
 
 /** Exit codes of the script that the scheduler turns into errors. */
 export const SUBMIT_EXIT = {
@@ -45,6 +46,9 @@ function jobLines(job: JobRequest): string[] {
 		`${stageName(job.benchmark)}() {`,
 		`  mkdir -p -- ${quoteAll([`${job.jobDir}/logs`, `${job.jobDir}/artifacts`, `${job.jobDir}/model-calls`, `${job.jobDir}/ends`])} || return 94`,
 		...putLines(job.jobDir, job.files).map((line) => `  ${line}`),
+		...(job.resetCounters
+			? [`  rm -f -- ${quoteAll(COUNTER_FILES.map((name) => `${job.jobDir}/${name}`))} || return 94`]
+			: []),
 		"}",
 	];
 }
@@ -53,10 +57,17 @@ function jobLines(job: JobRequest): string[] {
  * Stages what has no job yet. A first attempt that finds the stop mark came too late: it was cancelled before it got
  * here. A further attempt in the same directory takes the mark of an earlier cancel away.
  */
-function stageLine({ benchmark, knownIds }: JobRequest): string {
-	const stage = `${stageName(benchmark)} || return 94`;
-	const fenced = knownIds.length > 0 ? stage : `is_stopped ${benchmark} || { ${stage}; }`;
-	return `  if [[ ! \${id[${benchmark}]-} ]]; then ${fenced}; fi`;
+function stageLines({ benchmark, knownIds }: JobRequest): string[] {
+	const name = quote(benchmark);
+	return [
+		...(knownIds.length > 0 ? [] : [`  bar_stopped ${name}`]),
+		`  if is_open ${name}; then ${stageName(benchmark)} || return 94; fi`,
+	];
+}
+
+/** The argument of a chain's script. */
+function previousLine({ benchmark, previous }: JobRequest): string[] {
+	return previous === null ? [] : [`  previous[${quote(benchmark)}]=${quote(previous)}`];
 }
 
 /** Only what is accepted may take an older run's place; it stays held while that one ends. */
@@ -78,7 +89,7 @@ function openRecord(submission: Submission): string {
 
 /** Text of the exchange for one submission. `points.remote` names a point at which it kills itself (tests only). */
 export function submitScript(submission: Submission, points: Points): string {
-	const { runDir, outputPath, jobs } = submission;
+	const { stack, runDir, outputPath, jobs } = submission;
 	const forward = [
 		...submission.withheld.map((name) => `  unset ${name}`),
 		...[...submission.forward].map(([name, value]) => `  export ${name}=${quote(value)}`),
@@ -129,10 +140,7 @@ find_jobs() { # fills id[NAME] from the queue; of two jobs in one directory the 
     [[ $dir && $owner == "$user" && "$known" != *" $job "* ]] || continue
     name=\${of[$dir]-}
     [[ $name ]] || continue
-    case $state in
-    BOOT_FAIL | CANCELLED | COMPLETED | DEADLINE | FAILED | NODE_FAIL | OUT_OF_MEMORY | PREEMPTED | TIMEOUT)
-      [[ $job == "\${id[$name]-}" ]] || continue ;; # one that nobody recorded never did anything
-    esac
+    ! is_over "$state" || [[ $job == "\${id[$name]-}" ]] || continue # what nobody recorded never did anything
     if [[ $state == PENDING && $reason == JobHeldUser ]]; then held[$name]+=" $job"
     else begun[$name]=\${begun[$name]:-$job}; fi
   done < <(sort -n <<<"$seen")
@@ -147,9 +155,26 @@ find_jobs() { # fills id[NAME] from the queue; of two jobs in one directory the 
     for job in \${held[$name]-}; do [[ $job == "$stays" ]] || scancel "$job" 2>>submit.err; done
   done
 }
+is_over() { [[ $1 =~ ^(BOOT_FAIL|CANCELLED|COMPLETED|DEADLINE|FAILED|NODE_FAIL|OUT_OF_MEMORY|PREEMPTED|TIMEOUT)$ ]]; } # STATE
+bar_doubles() { # of these benchmarks a run is live that the state does not know: somebody else's apply was first
+  local job state reason owner dir name
+  while IFS='|' read -r job state reason owner dir; do
+    name=\${dir##*/}
+    [[ $dir == "$output"/gym-job-*/"$name" && $owner == "$user" && ! \${ours[$dir]-} ]] || continue
+    [[ $dir != "$run/$name" && \${of["$run/$name"]-} ]] && is_open "$name" && ! is_over "$state" || continue
+    grep -qF -- ${quote(stackMark(stack))} "\${dir%/*}/gym-job.json" 2>/dev/null || continue
+    barred[$name]=1 error[$name]=${quote(`another run of ${stack}/`)}"$name is live: $dir, job $job"
+    error[$name]+='; plan again: it will be shown as = (adopt)'
+  done < <(sort -n <<<"$seen")
+}
+bar_stopped() { # NAME
+  [[ -r $run/$1/control && $(<"$run/$1/control") == *stop* ]] || return
+  barred[$1]=1 error[$1]='cancelled before it was submitted'
+}
+is_open() { [[ ! \${id[$1]-} && ! \${barred[$1]-} ]]; } # NAME: is it still to be submitted?
 submit() { # NAME DIR: held; its id is on record before anything else happens
   local said noted rc got
-  said=$(forward && exec sbatch -H --parsable --chdir="$2" "$2/job.sh" 2>submit.said </dev/null 9>&-); rc=$?
+  said=$(forward && exec sbatch -H --parsable --chdir="$2" "$2/job.sh" \${previous[$1]+"\${previous[$1]}"} 2>submit.said </dev/null 8>&- 9>&-); rc=$?
   point submit.accepted
   said=$(words <<<"$said"); noted=$(words <submit.said); cat submit.said >>submit.err
   got=$(answer "$said" "$noted")
@@ -165,11 +190,7 @@ accept() { # NAME ID CLUSTER
   unset "error[$1]"
   printf '%s\\t%s\\t%s\\n' "$1" "$2" "$3" >>submit.ids || unrecorded=1
 }
-is_stopped() { # NAME
-  [[ -r $run/$1/control && $(<"$run/$1/control") == *stop* ]] || return
-  stopped[$1]=1 error[$1]='cancelled before it was submitted'
-}
-busy() { [[ \${error[$1]-} =~ [Tt]imed\\ out|[Uu]nable\\ to\\ contact|[Tt]emporarily|[Tt]ry\\ again|[Zz]ero\\ [Bb]ytes|[Cc]onnect ]]; }
+busy() { is_open "$1" && [[ \${error[$1]-} =~ [Tt]imed\\ out|[Uu]nable\\ to\\ contact|[Tt]emporarily|[Tt]ry\\ again|[Zz]ero\\ [Bb]ytes|[Cc]onnect ]]; }
 release() { # until none is held: a busy controller may have to be asked again
   local wait line held
   for wait in 0 1 4; do
@@ -190,9 +211,10 @@ ${jobs.flatMap(jobLines).join("\n")}
 
 main() {
   trap '' HUP PIPE
-  local user found run=${quote(runDir)} name job line wait ids=() missing=() seen='' unsure='' unrecorded=''
+  local run=${quote(runDir)} output=${quote(outputPath.replace(/\/+$/, ""))} user found lock name job line wait
+  local ids=() missing=() seen='' unsure='' unrecorded=''
   local known=${quote(` ${known.join(" ")} `)} locale=\${LC_ALL-} recorded=$'^([^\\t]+)\\t([0-9]+)\\t(.*)$'
-  local -A stopped=() id=() cluster=() error=() of=() state=()
+  local -A previous=() barred=() ours=() id=() cluster=() error=() of=() state=()
   # shellcheck disable=SC2034 # cancel_jobs fills it
   local -A gone=()
   local names=(${quoteAll(jobs.map((job) => job.benchmark))}) mounts=(${quoteAll(submission.mountSources)})
@@ -205,33 +227,38 @@ main() {
   { mkdir -p -- ${quote(outputPath)} && [[ -w ${quote(outputPath)} && -x ${quote(outputPath)} ]]; } || return 91
   for line in "\${mounts[@]}"; do [[ -e $line ]] || missing+=("$line"); done
   if ((\${#missing[@]})); then printf '%s\\n' "\${missing[@]}"; return 92; fi
+  lock=${stackLock(outputPath, stack)} # first this one, then that of the run directory, for which cancels wait too
+  exec 8>>"$lock" && chmod 600 "$lock" && flock -w 120 8 || { echo "$lock" >&2; return 93; }
   mkdir -p -- "$run" && cd -- "$run" || return 91
-  exec 9>>submit.lock && flock -w 120 9 || return 93 # an earlier exchange may still be at work
+  exec 9>>submit.lock && flock -w 120 9 || { echo "$run/submit.lock" >&2; return 93; }
   { : >>submit.ids && : >>submit.err && chmod 600 submit.lock submit.ids submit.err; } || return 94
   [[ ! $(tail -c 1 submit.ids) ]] || printf '\\n' >>submit.ids || return 94
 ${jobs.map((job) => `  of[${quote(job.jobDir)}]=${quote(job.benchmark)}`).join("\n")}
+${jobs.flatMap(previousLine).join("\n")}
+  for line in ${quoteAll(submission.knownDirs)}; do ours[$line]=1; done
   while IFS= read -r line; do # a line that was cut short is no record
     [[ $line =~ $recorded && "$known" != *" \${BASH_REMATCH[2]} "* ]] || continue
     name=\${BASH_REMATCH[1]} id[$name]=\${BASH_REMATCH[2]} cluster[$name]=\${BASH_REMATCH[3]}
   done <submit.ids
   find_jobs || return
+  bar_doubles
 ${putLines(runDir, submission.files)
 	.map((line) => `  ${line}`)
 	.join("\n")}
-${jobs.map(stageLine).join("\n")}
+${jobs.flatMap(stageLines).join("\n")}
   put "$run/gym-job.json" 644 "$(record "$run")" || return 94 # who lost the state can find the run by it
   point submit.staged
   for name in "\${names[@]}"; do
-    [[ \${id[$name]-} || \${stopped[$name]-} ]] || submit "$name" "$run/$name"
+    ! is_open "$name" || submit "$name" "$run/$name"
     point submit.recorded
   done
   for wait in 1 4 10; do # a busy controller: it may queue late what it said it did not
     missing=()
-    for name in "\${names[@]}"; do [[ \${id[$name]-} ]] || ! busy "$name" || missing+=("$name"); done
+    for name in "\${names[@]}"; do ! busy "$name" || missing+=("$name"); done
     ((\${#missing[@]})) || break
     sleep "$wait"
     find_jobs || break
-    for name in "\${missing[@]}"; do [[ \${id[$name]-} ]] || submit "$name" "$run/$name"; done
+    for name in "\${missing[@]}"; do ! is_open "$name" || submit "$name" "$run/$name"; done
   done
   [[ ! $unsure ]] || find_jobs
   [[ ! $unrecorded ]] || return 94 # held as they are, the next exchange finds them

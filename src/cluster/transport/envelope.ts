@@ -4,7 +4,7 @@
  * of a script whose sender died.
  */
 import { fail, type GymError } from "../../errors.ts";
-import { type ProcessResult, STDOUT_LIMIT } from "./process.ts";
+import { type ProcessResult, STDOUT_LIMIT } from "./output.ts";
 import type { Exchange } from "./transport.ts";
 
 /** The last thing a script's envelope prints starts with this. */

@@ -9,7 +9,9 @@
 import { fail, type GymError } from "../../errors.ts";
 import { makeControlFolder, removeControlFolder } from "./control-folder.ts";
 import { cutOff, lastWords, lost, readAnswer, trailer, wrapScript } from "./envelope.ts";
-import { type ProcessResult, runProcess } from "./process.ts";
+import { checkHostname } from "./hostname.ts";
+import type { ProcessResult } from "./output.ts";
+import { runProcess } from "./process.ts";
 import { droppedLater, HAND_MADE_PATH, type OpensshHost, sshFailure } from "./ssh-failure.ts";
 import { DEFAULT_TIMEOUT_MS, type Transport, type TransportIo } from "./transport.ts";
 
@@ -48,14 +50,7 @@ function options(values: readonly string[]): readonly string[] {
  */
 export function opensshTransport(host: OpensshHost, io: TransportIo): Transport {
 	const { hostname, sshArgs } = host;
-	if (!/^[^-\s\p{Cc}][^\s\p{Cc}]*$/u.test(hostname)) {
-		throw fail(
-			"invalid",
-			"hostname-refused",
-			`"${hostname}" is not a host name`,
-			"give a name, an alias or user@name",
-		);
-	}
+	checkHostname(hostname);
 	const ssh = async (
 		args: readonly string[],
 		rest: { input?: string; timeoutMs: number | null; last?: string; onStderr?: (words: string) => void },

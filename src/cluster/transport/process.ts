@@ -1,26 +1,9 @@
 /** Child processes that must outlive a ctrl-C on our terminal, whose output is bounded and which never hang. */
 import { type ChildProcess, spawn } from "node:child_process";
-
-/** Most bytes of stdout that an exchange may answer with. */
-export const STDOUT_LIMIT = 64 * 1024 * 1024;
-
-const STDERR_LIMIT = 1024 * 1024;
-
-/** Milliseconds between the end of a process and giving up on pipes that its children still hold. */
-const PIPE_GRACE_MS = 1_000;
+import { collectOutput, PIPE_GRACE_MS, type ProcessResult } from "./output.ts";
 
 /** Milliseconds between SIGTERM and SIGKILL. */
 const KILL_GRACE_MS = 2_000;
-
-/** How a child process ended. */
-export interface ProcessResult {
-	/** `exit`: by itself; `timeout` and `overflow`: killed by us; `not-started`: no such program. */
-	readonly ended: "exit" | "timeout" | "overflow" | "not-started";
-	/** Exit code; null when it was killed or never started. */
-	readonly code: number | null;
-	readonly stdout: Buffer;
-	readonly stderr: Buffer;
-}
 
 /** What to run. */
 export interface ProcessRequest {
@@ -50,12 +33,8 @@ export function runProcess(request: ProcessRequest): Promise<ProcessResult> {
 			stdio: [request.input === undefined ? "inherit" : "pipe", "pipe", "pipe"],
 			...(request.cwd === undefined ? {} : { cwd: request.cwd }),
 		});
-		const stdout: Buffer[] = [];
-		const stderr: Buffer[] = [];
+		const output = collectOutput(request.last);
 		const timers: NodeJS.Timeout[] = [];
-		let stdoutSize = 0;
-		let stderrSize = 0;
-		let tail = "";
 		let ended: ProcessResult["ended"] = "exit";
 		let settled = false;
 
@@ -68,8 +47,7 @@ export function runProcess(request: ProcessRequest): Promise<ProcessResult> {
 			child.stderr?.destroy();
 			if (child.exitCode === null && child.signalCode === null && child.pid !== undefined) terminate(child);
 			child.unref();
-			const code = ended === "exit" ? child.exitCode : null;
-			resolve({ ended, code, stdout: Buffer.concat(stdout), stderr: Buffer.concat(stderr) });
+			resolve(output.result(ended, child.exitCode));
 		};
 		const stop = (reason: "timeout" | "overflow"): void => {
 			ended = reason;
@@ -81,17 +59,13 @@ export function runProcess(request: ProcessRequest): Promise<ProcessResult> {
 
 		if (request.timeoutMs !== null) timers.push(setTimeout(() => stop("timeout"), request.timeoutMs));
 		child.stdout?.on("data", (chunk: Buffer) => {
-			stdoutSize += chunk.length;
-			if (stdoutSize > STDOUT_LIMIT) return stop("overflow");
-			stdout.push(chunk);
-			if (request.last === undefined) return;
-			tail = tail.slice(-request.last.length) + chunk.toString("latin1");
-			if (tail.includes(request.last)) settleSoon();
+			const seen = output.stdout(chunk);
+			if (seen === "overflow") stop(seen);
+			if (seen === "last") settleSoon();
 		});
 		child.stderr?.on("data", (chunk: Buffer) => {
 			request.onStderr?.(chunk.toString());
-			if (stderrSize < STDERR_LIMIT) stderr.push(chunk.subarray(0, STDERR_LIMIT - stderrSize));
-			stderrSize += chunk.length;
+			output.stderr(chunk);
 		});
 		// The reader of stdin may be gone before all is written: its exit tells the story.
 		child.stdin?.on("error", () => undefined);

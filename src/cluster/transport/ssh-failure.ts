@@ -32,10 +32,17 @@ export function masterCommand({ hostname, sshArgs }: OpensshHost): string {
 	].join(" ");
 }
 
+/** What is wrong, by the code of the error; whichever way the host was tried. */
+export const FAILURES = {
+	"host-key-changed": "its host key is not the one that is on record, so this may be another machine",
+	"host-key-unknown": "its host key is not known here yet, and there is nobody to ask",
+	"auth-failed": "it did not let us in",
+	"host-unreachable": "cannot be reached",
+} as const;
+
 interface Kind {
-	readonly code: string;
+	readonly code: keyof typeof FAILURES;
 	readonly words: RegExp;
-	readonly message: string;
 	readonly remedy: string;
 }
 
@@ -44,19 +51,16 @@ function kinds(hostname: string, master: string): readonly Kind[] {
 		{
 			code: "host-key-changed",
 			words: /HOST IDENTIFICATION HAS CHANGED|REVOKED HOST KEY|host key for .* has changed/i,
-			message: "its host key is not the one that is on record, so this may be another machine",
 			remedy: `ask the site whether the key was changed; if it was, remove the old one (ssh-keygen -R) and log in once by hand: ssh ${hostname}`,
 		},
 		{
 			code: "host-key-unknown",
 			words: /Host key verification failed|No \S+ host key is known/i,
-			message: "its host key is not known here yet, and there is nobody to ask",
 			remedy: `log in once by hand and compare the fingerprint: ssh ${hostname}`,
 		},
 		{
 			code: "auth-failed",
 			words: /Permission denied|Too many authentication failures|No supported authentication methods/i,
-			message: "it did not let us in",
 			remedy: `load your key (ssh-add), or, if it asks for a password or a second factor, open a connection by hand that we then use: ${master}`,
 		},
 	];
@@ -76,11 +80,11 @@ export function sshFailure(stderr: Buffer, host: OpensshHost): GymError {
 	const words = lastWords(stderr);
 	const said = words ? ` (ssh: ${words})` : "";
 	const kind = kinds(hostname, masterCommand(host)).find((candidate) => candidate.words.test(text));
-	if (kind) return fail("unreachable", kind.code, `${hostname}: ${kind.message}${said}`, kind.remedy);
+	if (kind) return fail("unreachable", kind.code, `${hostname}: ${FAILURES[kind.code]}${said}`, kind.remedy);
 	return fail(
 		"unreachable",
 		"host-unreachable",
-		`${hostname}: cannot be reached${said}`,
+		`${hostname}: ${FAILURES["host-unreachable"]}${said}`,
 		`check the name and the network; this must work: ssh ${[...sshArgs, hostname].join(" ")} true`,
 	);
 }

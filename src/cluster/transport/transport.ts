@@ -24,7 +24,7 @@ export interface Transport {
 	 * @param options.timeoutMs after which the exchange counts as lost (default 180 000)
 	 * @param options.login run it as a login shell (once, when sbatch is not on PATH)
 	 * @throws GymError exit `unreachable`: `host-unreachable`, `host-key-changed`, `host-key-unknown`,
-	 *   `auth-failed`, `ssh-missing`, `shell-missing`: the script has not run; `exchange-lost`: nobody knows whether it did.
+	 *   `auth-failed`, `ssh-missing`, `ssh-config-refused`, `shell-missing`: the script has not run; `exchange-lost`: nobody knows whether it did.
 	 *   Exit `failure`: `output-too-large`
 	 */
 	run(name: string, script: string, options?: { timeoutMs?: number; login?: boolean }): Promise<Exchange>;

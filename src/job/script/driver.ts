@@ -2,11 +2,11 @@
  * The script inside the driver's step. It installs and prepares while the models load, waits for the batch
  * script's order to run, and passes an order to stop on to the program.
  */
-import type { Argument, DriverStep, PolicyAccess, Program, TextPiece } from "../model.ts";
+import type { Argument, DriverStep, Install, Job, PolicyAccess, Program, TextPiece } from "../model.ts";
 import { receiveLines } from "./env.ts";
 import type { Platform } from "./platform.ts";
 import { quote, quoteAll } from "./quote.ts";
-import { stepFunctions } from "./steps.ts";
+import { hasGpus, stepFunctions } from "./steps.ts";
 
 /** File of the benchmark's directory with its own command, which may be longer than an argument can. */
 export const COMMAND_FILE = "command.sh";
@@ -33,7 +33,7 @@ while kill -0 "$gym_program" 2>/dev/null; do
 done
 wait "$gym_program"`;
 
-function installLines({ repo, ref }: { readonly repo: string; readonly ref: string }): string {
+function installLines({ repo, ref, telemetry }: Install): string {
 	return `# Gym from its repository, in a fresh environment outside of the benchmark's directory; later commands run there.
 install_gym() {
 	command -v git >/dev/null || { apt-get update && apt-get install -y git; } || return
@@ -52,7 +52,7 @@ install_gym() {
 		git checkout ${quote(ref)} &&
 		uv venv --seed &&
 		. .venv/bin/activate &&
-		uv pip install -e .
+		uv pip install -e ${telemetry ? "'.[telemetry]'" : "."}
 }
 install_gym || exit`;
 }
@@ -116,9 +116,10 @@ export function driverText(step: DriverStep): string {
 }
 
 /** The driver's functions. */
-export function driverFunctions(step: DriverStep, platform: Platform): string {
-	return stepFunctions(step, driverText(step), platform, {
-		benchDir: true,
+export function driverFunctions(job: Job, platform: Platform): string {
+	return stepFunctions(job.driver, driverText(job.driver), platform, {
+		benchDir: "mounted",
+		gpus: hasGpus(job),
 		args: ' driver "$gym_bench" "$gym_bench/$gym_orders"',
 	});
 }

@@ -1,6 +1,7 @@
 /** The wait for the services: all are asked side by side, each within the time that the document gives it. */
 import type { Job } from "../model.ts";
 import { quote } from "./quote.ts";
+import { awaited } from "./steps.ts";
 
 const HEALTHY = `# Asks services side by side; gym_silent is then who did not answer.
 ask() {
@@ -39,7 +40,7 @@ healthy() {
 
 /** The table of health checks, and the function that asks. Services on the batch script's node are local to it. */
 export function healthSection(job: Job): string {
-	const checked = job.services.flatMap(({ id, health }) => (health === null ? [] : [{ id, ...health }]));
+	const checked = awaited(job).flatMap(({ id, health }) => (health === null ? [] : [{ id, ...health }]));
 	const host = ({ node }: (typeof checked)[number]) =>
 		node === 0 ? "localhost" : `"\${gym_hosts[${node}]}"`;
 	const table = (entry: (c: (typeof checked)[number]) => string) =>

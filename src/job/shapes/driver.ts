@@ -7,6 +7,7 @@ import { envEntries } from "../env.ts";
 import { hydraProblems, hydraTokens } from "../hydra.ts";
 import type { DriverStep, PolicyAccess, Program, TextPiece } from "../model.ts";
 import { defaultArgument, runDefaults } from "../run-defaults.ts";
+import { telemetryEnv } from "./collector.ts";
 
 /** `${oc.env:NAME}` in the policy's URL is for the driver: Gym resolves it in overrides, the shell in a command. */
 function textPieces(text: string): readonly TextPiece[] {
@@ -51,8 +52,12 @@ export function driverStep(config: SubmitConfig, benchmark: BenchmarkConfig, res
 		hosts: { first: driverNode(config), count: 1 },
 		container: driver.container,
 		mounts: driver.mounts,
-		env: envEntries(driver.env),
-		install: driver.gym_install,
+		env: [...telemetryEnv(config).filter(({ name }) => !driver.env.has(name)), ...envEntries(driver.env)],
+		usesGpus: true,
+		install: driver.gym_install && {
+			...driver.gym_install,
+			telemetry: config.otel.enabled && config.otel.gym_telemetry,
+		},
 		prepare: benchmark.prepare.size > 0 ? hydraTokens(benchmark.prepare, { prefix: "+" }) : null,
 		program: program(config, benchmark, resumed),
 	};

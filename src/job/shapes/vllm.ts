@@ -1,51 +1,110 @@
-/** A vLLM server on one node; several instances on it are its own data parallelism. */
+/** vLLM servers: on one node, one instance across nodes, data parallel over nodes, or behind the gateway. */
 import type { Problem } from "../../errors.ts";
 import type { VllmConfig } from "../../submit/config.ts";
-import type { NodeRange } from "../../submit/nodes.ts";
-import { envEntries } from "../env.ts";
-import type { ServiceStep } from "../model.ts";
-import type { StepName } from "../names.ts";
+import { type NodeRange, vllmShape } from "../../submit/nodes.ts";
+import { commandText, WITHOUT } from "../script/arguments.ts";
 import { quoteAll } from "../script/quote.ts";
+import { IN_CLUSTER, RAY_INSTALL } from "../script/ray.ts";
 import { shellWordsFault } from "../shell-words.ts";
+import { gatewayScript } from "./gateway.ts";
+import { afterPreCommand, commonParts, healthOn, type StepDraft } from "./step-draft.ts";
 
-function serveWords(service: VllmConfig): readonly string[] {
-	const { served_model_name, pipeline_parallel_size, number_of_instances } = service;
+/** What a tier of a prefill/decode service adds to its servers. */
+export interface ServerExtras {
+	/** Words behind our own options, before the user's. */
+	readonly words: readonly string[];
+	/** Shell lines before the user's `pre_command`. */
+	readonly before: readonly string[];
+}
+
+const NOTHING: ServerExtras = { words: [], before: [] };
+
+function serveWords(service: VllmConfig, extras: ServerExtras): readonly string[] {
+	const { served_model_name, pipeline_parallel_size } = service;
 	return [
-		"serve",
-		service.model,
+		...["serve", service.model],
 		...["--port", String(service.port)],
 		...["--tensor-parallel-size", String(service.tensor_parallel_size)],
 		...(pipeline_parallel_size > 1 ? ["--pipeline-parallel-size", String(pipeline_parallel_size)] : []),
-		...(number_of_instances > 1 ? ["--data-parallel-size", String(number_of_instances)] : []),
 		...(served_model_name === null ? [] : ["--served-model-name", served_model_name]),
 		...(service.trust_remote_code ? ["--trust-remote-code"] : []),
+		...extras.words,
 	];
 }
 
-/** The step of a server on the one node of `range`. */
-export function vllmStep(names: StepName, at: string, service: VllmConfig, range: NodeRange): ServiceStep {
-	const { health_check, pre_command } = service;
-	const extra = service.extra_args.trim();
-	const serve = `exec vllm ${quoteAll(serveWords(service))}${extra && ` ${extra}`}`;
+function singleNode(service: VllmConfig, extras: ServerExtras): string {
+	const copies = service.number_of_instances;
+	const words = [
+		...serveWords(service, extras),
+		...(copies > 1 ? ["--data-parallel-size", String(copies)] : []),
+	];
+	return `exec vllm ${commandText(words, service.extra_args.trim())}`;
+}
+
+/** One instance over all nodes, which Ray joins. */
+function oneInstance(service: VllmConfig, nodes: number, extras: ServerExtras): string {
+	const words = [...serveWords(service, extras), "--distributed-executor-backend", "ray"];
+	return `${RAY_INSTALL}
+${IN_CLUSTER}
+in_cluster "$gym_head" ${nodes} vllm ${commandText(words, service.extra_args.trim())}`;
+}
+
+/** Engines on every node, of which the first serves. A headless one refuses to be told of API servers. */
+function dataParallel(service: VllmConfig, nodes: number, extras: ServerExtras): string {
+	const local = service.number_of_instances / nodes;
+	const words = [
+		...serveWords(service, extras),
+		...["--data-parallel-size", String(service.number_of_instances)],
+		...["--data-parallel-size-local", String(local)],
+		...["--data-parallel-rpc-port", String(service.data_parallel_rpc_port)],
+	];
+	return `${WITHOUT}
+serve() {
+	if ((SLURM_PROCID == 0)); then exec vllm "$@"; fi
+	without --api-server-count "$@"
+	exec vllm "\${kept[@]}" --headless --data-parallel-start-rank "$((SLURM_PROCID * ${local}))"
+}
+serve ${quoteAll(words)} --data-parallel-address "$gym_head"${service.extra_args.trim() && ` ${service.extra_args.trim()}`}`;
+}
+
+function script(service: VllmConfig, range: NodeRange, extras: ServerExtras): string {
+	switch (vllmShape(service, range)) {
+		case "single-node":
+			return singleNode(service, extras);
+		case "one-instance":
+			return oneInstance(service, range.count, extras);
+		case "data-parallel":
+			return dataParallel(service, range.count, extras);
+		case "gateway":
+			return gatewayScript(service, range, extras.words);
+	}
+}
+
+/** The step of a service on the nodes of `range`. */
+export function vllmStep(
+	name: string,
+	at: string,
+	service: VllmConfig,
+	range: NodeRange,
+	extras: ServerExtras = NOTHING,
+): StepDraft {
+	const { first, count } = range;
 	return {
-		...names,
-		at,
-		hosts: { first: range.first, count: 1 },
-		container: service.container,
-		mounts: service.mounts,
-		env: envEntries(service.env),
-		script: pre_command.trim() === "" ? serve : `${pre_command.replace(/\n+$/, "")}\n${serve}`,
-		health: health_check && {
-			node: range.first,
-			port: health_check.port ?? service.port,
-			path: health_check.path,
-			timeout: health_check.timeout_seconds,
-		},
+		name,
+		...commonParts(service, at),
+		hosts: { first, count },
+		addresses: count > 1 ? [first] : [],
+		script: [
+			...(count > 1 ? ["gym_head=$1"] : []),
+			...extras.before,
+			afterPreCommand(service, script(service, range, extras)),
+		].join("\n"),
+		health: healthOn(first, service.health_check, service.port),
 	};
 }
 
 /** What the server's command line cannot hold. */
-export function vllmProblems(service: VllmConfig, at: string): readonly Problem[] {
+export function vllmProblems(service: Pick<VllmConfig, "extra_args">, at: string): readonly Problem[] {
 	const fault = shellWordsFault(service.extra_args.trim());
 	if (fault === null) return [];
 	return [

@@ -3,7 +3,7 @@ import * as z from "zod";
 import { isFloat } from "../float.ts";
 import { checked } from "./issue.ts";
 import { asObject, env, named, struct } from "./mapping.ts";
-import { duration, line, variableName, whole } from "./scalar.ts";
+import { count, duration, line, variableName } from "./scalar.ts";
 
 /** A directive's value; of a float only its text counts. */
 const directive = z.preprocess(
@@ -18,9 +18,9 @@ const directives = () =>
 
 const nodePool = struct({
 	partition: line().describe("Slurm partition"),
-	nodes: whole(1).default(1).describe("Number of nodes"),
-	ntasks_per_node: whole(1).default(1).describe("Tasks per node"),
-	gpus_per_node: whole()
+	nodes: count(1).default(1).describe("Number of nodes"),
+	ntasks_per_node: count(1).default(1).describe("Tasks per node"),
+	gpus_per_node: count()
 		.nullable()
 		.default(null)
 		.describe("GPUs per node; also checked against what vLLM needs"),

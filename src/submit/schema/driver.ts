@@ -2,10 +2,10 @@
 import * as z from "zod";
 import { checked } from "./issue.ts";
 import { asObject, env, freeMapping, mounts, named, struct } from "./mapping.ts";
-import { duration, line, readSwitch, text, whole } from "./scalar.ts";
+import { count, duration, line, readSwitch, text } from "./scalar.ts";
 
 const retries = z.strictObject({
-	max_retries: whole().default(3).describe("Resubmissions after failures that are not timeouts"),
+	max_retries: count().default(3).describe("Resubmissions after failures that are not timeouts"),
 	max_walltime: duration()
 		.nullable()
 		.default(null)

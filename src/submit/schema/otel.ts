@@ -1,6 +1,6 @@
 /** `otel`: the collector beside every job. On unless switched off. */
 import { struct } from "./mapping.ts";
-import { line, port, text, toggle, variableName, whole } from "./scalar.ts";
+import { line, port, seconds, text, toggle, variableName } from "./scalar.ts";
 
 /** The otel section. */
 export const otel = struct({
@@ -16,8 +16,8 @@ export const otel = struct({
 	gym_logs: toggle().default(true).describe("Send Gym's logs"),
 	gpu_metrics_port: port().nullable().default(9400).describe("DCGM exporter; null: skipped"),
 	node_metrics_port: port().nullable().default(9100).describe("Node exporter; null: skipped"),
-	scrape_interval_seconds: whole(1).default(15).describe("Seconds between scrapes"),
-	health_check_timeout_seconds: whole(1).default(300).describe("How long it may take to start"),
+	scrape_interval_seconds: seconds().default(15).describe("Seconds between scrapes"),
+	health_check_timeout_seconds: seconds().default(300).describe("How long it may take to start"),
 })
 	.prefault(() => new Map())
 	.describe("OpenTelemetry collector beside every job");

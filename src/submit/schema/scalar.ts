@@ -17,9 +17,22 @@ const NO = new Set(["0", "off", "f", "false", "n", "no"]);
 const numeric = (grammar: RegExp) => (value: unknown) =>
 	typeof value === "string" && grammar.test(value) ? Number(value.replaceAll("_", "")) : asNumber(value);
 
-/** A whole number of at least `least` (default 0) and at most `most`. */
-export function whole(least = 0, most = Number.MAX_SAFE_INTEGER) {
+/** A whole number of at least `least` and at most `most`. */
+function whole(least: number, most: number) {
 	return z.preprocess(numeric(WHOLE), z.int().min(least).max(most));
+}
+
+/** Most of anything that is counted: Slurm keeps counts of tasks and nodes in 16 bits, less two words for "none". */
+const MOST = 65_533;
+
+/** A count, e.g. of nodes: at least `least` (default 0), at most what Slurm can keep. */
+export function count(least = 0) {
+	return whole(least, MOST);
+}
+
+/** Whole seconds, at least one; at most what 31 bits hold, 68 years. */
+export function seconds() {
+	return whole(1, 2 ** 31 - 1);
 }
 
 /** A number of at least 0. */

@@ -2,7 +2,7 @@
 import * as z from "zod";
 import { checked } from "./issue.ts";
 import { asObject, env, mounts, named, struct } from "./mapping.ts";
-import { amount, line, port, text, toggle, whole } from "./scalar.ts";
+import { amount, count, line, port, seconds, text, toggle } from "./scalar.ts";
 
 /** Whether a service must name its container: not when the job runs as processes of this machine. */
 export type Containers = "required" | "optional";
@@ -18,7 +18,7 @@ const healthCheck = struct({
 				},
 	).describe("Path that answers 200 when the service is ready"),
 	port: port().nullable().default(null).describe("Port to probe; default: the service's own"),
-	timeout_seconds: whole(1).default(60).describe("How long the service may take to answer"),
+	timeout_seconds: seconds().default(60).describe("How long the service may take to answer"),
 })
 	.nullable()
 	.default(null)
@@ -54,9 +54,9 @@ const vllmFields = () => ({
 	...common(),
 	node_pool: nodePool,
 	served_model_name: servedModelName,
-	tensor_parallel_size: whole(1).default(1).describe("GPUs that share each layer of one instance"),
-	pipeline_parallel_size: whole(1).default(1).describe("Stages of one instance"),
-	number_of_instances: whole(1).default(1).describe("Copies of the model (data parallel)"),
+	tensor_parallel_size: count(1).default(1).describe("GPUs that share each layer of one instance"),
+	pipeline_parallel_size: count(1).default(1).describe("Stages of one instance"),
+	number_of_instances: count(1).default(1).describe("Copies of the model (data parallel)"),
 	trust_remote_code: toggle().default(false).describe("Adds --trust-remote-code"),
 	use_ray_serve: toggle().default(false).describe("Always use the Ray Serve gateway"),
 	extra_args: text().default("").describe("Flags added verbatim to vllm serve"),
@@ -100,8 +100,8 @@ const vllmPd = (containers: Containers) =>
 		nixl_side_channel_port: port().default(5600).describe("Prefill's NIXL side-channel port; decode: plus 1"),
 		prefill_policy: line().default("cache_aware").describe("Router policy for prefill"),
 		decode_policy: line().default("cache_aware").describe("Router policy for decode"),
-		intra_node_data_parallel_size: whole(1).default(1).describe("Passed to the router"),
-		request_timeout_secs: whole(1).default(86400).describe("Router request timeout in seconds"),
+		intra_node_data_parallel_size: count(1).default(1).describe("Passed to the router"),
+		request_timeout_secs: seconds().default(86400).describe("Router request timeout in seconds"),
 		log_level: line().default("error").describe("Router log level"),
 		kv_connector: line().default("NixlConnector").describe("Key-value transfer connector of both tiers"),
 		kv_load_failure_policy: line().default("fail").describe("fail: a broken transfer is an error"),
@@ -131,8 +131,8 @@ const ray = (containers: Containers) =>
 		resources: named(named(amount()))
 			.default(() => new Map())
 			.describe("Custom Ray resources: pool, resource, amount"),
-		num_cpus: whole().nullable().default(null).describe("CPUs per node told to Ray"),
-		num_gpus: whole().nullable().default(null).describe("GPUs per node told to Ray"),
+		num_cpus: count().nullable().default(null).describe("CPUs per node told to Ray"),
+		num_gpus: count().nullable().default(null).describe("GPUs per node told to Ray"),
 		extra_args: text().default("").describe("Flags added verbatim to ray start"),
 	});
 

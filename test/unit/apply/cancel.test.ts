@@ -40,20 +40,26 @@ async function cancel(left: readonly string[]) {
 	};
 	const io = { store: { acquire: async () => lease }, scheduler: () => scheduler } as unknown as Io;
 	await cancelRuns("math", io, { benchmarks: ["b"], lockTimeout: 0, cancelled: (...all) => told.push(all) });
-	const { current, history } = written[0]!.benchmarks.get("b")!;
-	return { statuses: [current!.status, ...history.map(({ status }) => status)], told };
+	const { current, history } = (written[0] ?? before).benchmarks.get("b")!;
+	return {
+		statuses: [current!.status, ...history.map(({ status }) => status)],
+		writes: written.length,
+		told,
+	};
 }
 
 test("a run and the one that it was to replace", async () => {
 	expect(await cancel([])).toEqual({
 		statuses: ["cancelled", "cancelled"],
+		writes: 1,
 		told: [["math/b", ["2", "1"], false]],
 	});
 });
 
-test("a replaced run that does not end is not taken for ended", async () => {
+test("a replaced run that does not end is not taken for ended, and nothing new is written", async () => {
 	expect(await cancel(["/evals/old/b"])).toEqual({
 		statuses: ["running", "running"],
+		writes: 0,
 		told: [["math/b", ["2", "1"], true]],
 	});
 });

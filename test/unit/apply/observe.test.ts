@@ -1,6 +1,7 @@
 /** Results are told from all rollouts, however many exchanges that takes. */
 import { expect, test } from "vitest";
 import { observeState } from "../../../src/apply/observe.ts";
+import { NO_PROGRESS } from "../../../src/chain/progress.ts";
 import type { Observation, RunQuery, Scheduler } from "../../../src/cluster/scheduler.ts";
 import { makeDesired, makeRun, makeState } from "../plan/runs.ts";
 
@@ -12,15 +13,16 @@ function cluster(limit: number, end: string | null) {
 	const asked: (readonly RunQuery[])[] = [];
 	const observe = async (queries: readonly RunQuery[]): Promise<Observation> => {
 		asked.push(queries);
-		const files = (offset: number) => ({
+		const files = (offset: number | null) => ({
 			exists: true,
 			ends: new Map(end === null ? [] : [["7", end]]),
 			chain: null,
 			control: null,
+			chainFiles: new Map(),
 			recordedIds: ["7"],
-			expected: 20,
-			rollouts: ROLLOUTS.subarray(offset, offset + limit),
-			rolloutsCut: offset + limit < ROLLOUTS.length,
+			expected: offset === null ? null : 20,
+			rollouts: offset === null ? null : ROLLOUTS.subarray(offset, offset + limit),
+			rolloutsCut: offset !== null && offset + limit < ROLLOUTS.length,
 		});
 		const row = { jobId: "7", state: "RUNNING", workDir: queries[0]!.jobDir, user: "alice" };
 		return {
@@ -29,7 +31,7 @@ function cluster(limit: number, end: string | null) {
 			queue: end === null ? ([row] as never) : [],
 			accounting: null,
 			preflight: null,
-			runs: new Map(queries.map((query) => [query.jobDir, files(query.rolloutsOffset ?? 0)])),
+			runs: new Map(queries.map((query) => [query.jobDir, files(query.rolloutsOffset)])),
 		};
 	};
 	return { asked, scheduler: { observe } as unknown as Scheduler };
@@ -64,4 +66,13 @@ test("of a live run the next look brings more", async () => {
 	const { state } = await observeState(running, scheduler, null);
 	expect(state.benchmarks.get("b")!.current!.progress).toMatchObject({ done: 3 });
 	expect(asked).toHaveLength(1);
+});
+
+test("a look that leaves the rollouts out keeps the progress that was known", async () => {
+	const { scheduler, asked } = cluster(50, FINISHED);
+	const progress = { ...NO_PROGRESS, done: 3, expected: 20, offset: 39 };
+	const known = makeState({ b: makeRun(makeDesired("b"), { segments: [], progress }) });
+	const { state } = await observeState(known, scheduler, null, false);
+	expect(state.benchmarks.get("b")!.current).toMatchObject({ status: "succeeded", progress });
+	expect(asked).toMatchObject([[{ rolloutsOffset: null }]]);
 });

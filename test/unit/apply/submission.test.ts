@@ -20,6 +20,7 @@ test("jobs do not inherit what host: hands to single steps, unless the document 
 		toolVersion: "1.2.3",
 		hostEnv: () => "value",
 		forward: new Map([["FORWARDED", "value"]]),
+		goOn: new Map(),
 	});
 	expect(submission.withheld).toEqual(["TOKEN", "OTHER"]);
 });

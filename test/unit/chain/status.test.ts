@@ -11,7 +11,15 @@ const accounting = (state: string, more: Partial<NonNullable<JobEvidence["accoun
 });
 
 function job(...parts: readonly Partial<JobEvidence>[]): JobEvidence {
-	return Object.assign({ jobId: "17", end: null, queue: null, accounting: null }, ...parts);
+	const nothing: JobEvidence = {
+		jobId: "17",
+		end: null,
+		queue: null,
+		accounting: null,
+		heard: null,
+		journal: null,
+	};
+	return Object.assign(nothing, ...parts);
 }
 
 function judge(jobs: readonly JobEvidence[], more: Partial<RunEvidence> = {}) {
@@ -23,6 +31,7 @@ function judge(jobs: readonly JobEvidence[], more: Partial<RunEvidence> = {}) {
 		exchangeFinished: true,
 		error: null,
 		stopMarked: false,
+		chain: null,
 		...more,
 	});
 }
@@ -215,13 +224,20 @@ describe("without a job", () => {
 
 describe("end records", () => {
 	test("are read with all their fields", () => {
-		expect(parseEndRecord("exit=1 why=service at=1764510000 name=policy\n")).toEqual({
+		expect(parseEndRecord("exit=1 why=service at=1764510000 elapsed=61 name=policy\n")).toEqual({
 			exit: 1,
 			why: "service",
 			at: 1764510000,
+			elapsed: 61,
 			name: "policy",
 		});
-		expect(parseEndRecord("exit=0 why=finished")).toEqual({ exit: 0, why: "finished", at: null, name: null });
+		expect(parseEndRecord("exit=0 why=finished")).toEqual({
+			exit: 0,
+			why: "finished",
+			at: null,
+			elapsed: null,
+			name: null,
+		});
 	});
 
 	test.each(["", "exit=", "exit=0", "why=finished", "exit=x why=finished", "exit=0 why="])(

@@ -15,7 +15,7 @@ it("names the command that help was asked for, when there is none", () => {
 });
 
 it("does not claim to have cancelled a job where there was none", () => {
-	const text = outcomesText([cancelOutcome("math/aime", [], false)], { paint, clock: () => "" });
+	const text = outcomesText([cancelOutcome("math/aime", [], false)], [], { paint, clock: () => "" });
 	expect(text).toBe("  math/aime      cancelled   no job was queued or running\n");
 });
 

@@ -195,8 +195,8 @@ describe("cancelling", () => {
 		const world = await localWorld(programs);
 		await world.scheduler.submit(world.submission("old", { math: STUBBORN }));
 		const stubborn = await pidIn(world, "old/math/stubborn");
-		const next = world.submission("new", { math: "echo ran >ran\n" });
 		const replaces = [`${world.outputPath}/old/math`];
+		const next = world.submission("new", { math: "echo ran >ran\n" }, { knownDirs: replaces });
 		await world.scheduler.submit({ ...next, jobs: next.jobs.map((job) => ({ ...job, replaces })) });
 		expect(isRunning(stubborn)).toBe(false);
 		await waitFor(async () => expect((await world.queue()).get(replaces[0]!)?.state).toBe("CANCELLED"));

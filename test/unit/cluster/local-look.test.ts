@@ -2,7 +2,7 @@
 import { appendFile, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { ROLLOUTS_LIMIT } from "../../../src/cluster/slurm/observe-script.ts";
+import { ROLLOUTS_LIMIT } from "../../../src/cluster/scheduler.ts";
 import { buildPrograms, type LocalWorld, localWorld, type Programs } from "./local-world.ts";
 
 let programs: Programs;
@@ -33,6 +33,7 @@ test("a run that is not there, on an output path that is not there", async () =>
 		ends: new Map(),
 		chain: null,
 		control: null,
+		chainFiles: new Map(),
 		recordedIds: [],
 		expected: null,
 		rollouts: null,
@@ -49,19 +50,40 @@ test("an output path below a file cannot be made", async () => {
 	expect(preflight?.writable).toBe(false);
 });
 
-test("of rollouts that are more than a look carries it says that they go on", async () => {
+/** A look at runs whose rollouts are `files`; bytes carried of each, and whether it goes on. */
+async function carried(files: Readonly<Record<string, Uint8Array>>) {
 	const world = await localWorld(programs);
-	const limit = ROLLOUTS_LIMIT / 40;
-	const at = `${world.outputPath}/run/alpha`;
-	await mkdir(`${at}/artifacts`, { recursive: true });
-	await writeFile(`${at}/artifacts/rollouts.jsonl`, Buffer.alloc(limit + 4, "x"));
-	const others = Array.from({ length: 39 }, (_, n) => ({ ...query(world, null), jobDir: `${at}${n}` }));
-	const look = async (offset: number) =>
-		(await world.scheduler.observe([query(world, offset), ...others], null)).runs.get(at)!;
-	const first = await look(3);
-	expect(first.rolloutsCut).toBe(true);
-	expect(first.rollouts).toHaveLength(limit);
-	expect((await look(4)).rolloutsCut).toBe(false);
+	const runDir = `${world.outputPath}/run`;
+	const queries = Object.keys(files).map((name) => ({ ...query(world, 0), jobDir: `${runDir}/${name}` }));
+	for (const [name, bytes] of Object.entries(files)) {
+		await mkdir(`${runDir}/${name}/artifacts`, { recursive: true });
+		await writeFile(`${runDir}/${name}/artifacts/rollouts.jsonl`, bytes);
+	}
+	const { runs } = await world.scheduler.observe(queries, null);
+	return queries.map(({ jobDir }) => {
+		const { rollouts, rolloutsCut } = runs.get(jobDir)!;
+		return [rollouts?.length, rolloutsCut];
+	});
+}
+
+const rows = (count: number, length: number) => Buffer.alloc(count * length, `${"x".repeat(length - 1)}\n`);
+
+test("rollouts: a run gets what the others leave", async () => {
+	const large = Buffer.alloc(ROLLOUTS_LIMIT, "x\n");
+	expect(await carried({ large, small: Buffer.from("1\n2") })).toEqual([
+		[ROLLOUTS_LIMIT - 3, true],
+		[3, false],
+	]);
+	expect(await carried({ large })).toEqual([[ROLLOUTS_LIMIT, false]]);
+});
+
+test("rollouts: a row that is longer than its run's share comes whole", async () => {
+	const long = (ROLLOUTS_LIMIT / 4) * 3;
+	expect(await carried({ long: rows(2, long), other: rows(200, ROLLOUTS_LIMIT / 100) })).toEqual([
+		[long, true],
+		[ROLLOUTS_LIMIT - long, true],
+	]);
+	expect(await carried({ endless: Buffer.alloc(ROLLOUTS_LIMIT + 1, "x") })).toEqual([[ROLLOUTS_LIMIT, true]]);
 });
 
 test("a run's files, and rollouts from an offset on", async () => {
@@ -82,6 +104,7 @@ printf 'abc\\ndef\\n' >artifacts/rollouts.jsonl
 		ends: new Map([["1", "exit=0 why=finished at=5 name=\n"]]),
 		chain: "{}\n",
 		control: "",
+		chainFiles: new Map(),
 		recordedIds: ["1"],
 		expected: 3,
 		rolloutsCut: false,

@@ -58,11 +58,11 @@ describe("exactly once", () => {
 		expect(await world.text("run/submit.ids")).toBe("alpha\t1\t\nbeta\t2\t\n");
 	});
 
-	test("two run directories at once never share an id", async () => {
+	test("stacks that submit at once never share an id", async () => {
 		const world = await localWorld(programs);
 		const runs = ["one", "two", "three"];
 		const submitters = await Promise.all(
-			runs.map((run) => world.submitter({ run, scripts: SCRIPTS, killAt: null, nth: 0 })),
+			runs.map((run) => world.submitter({ stack: run, run, scripts: SCRIPTS, killAt: null, nth: 0 })),
 		);
 		const ids = (await Promise.all(submitters.map((one) => one.submit()))).flat();
 		expect([...ids].sort()).toEqual(["1", "2", "3", "4", "5", "6"]);

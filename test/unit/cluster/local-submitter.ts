@@ -9,6 +9,8 @@ import { thisHost } from "../../../state/backends/host.ts";
 
 /** What the process is told. */
 export interface SubmitterOrder {
+	/** `math` unless told otherwise. */
+	readonly stack?: string;
 	readonly outputPath: string;
 	readonly supervisor: string;
 	readonly runDir: string;
@@ -19,9 +21,12 @@ export interface SubmitterOrder {
 }
 
 /** A submission of these scripts. */
-export function submissionOf(order: Pick<SubmitterOrder, "outputPath" | "runDir" | "scripts">): Submission {
-	const { runDir, outputPath, scripts } = order;
+export function submissionOf(
+	order: Pick<SubmitterOrder, "stack" | "outputPath" | "runDir" | "scripts">,
+): Submission {
+	const { stack = "math", runDir, outputPath, scripts } = order;
 	return {
+		stack,
 		runDir,
 		outputPath,
 		benchmarks: Object.keys(scripts),
@@ -32,7 +37,7 @@ export function submissionOf(order: Pick<SubmitterOrder, "outputPath" | "runDir"
 			cluster: "here",
 			executor: "local",
 			hostname: null,
-			metadata: { gymfile_stack: "math" },
+			metadata: { gymfile_stack: stack },
 		},
 		jobs: Object.entries(scripts).map(([benchmark, text]) => ({
 			benchmark,
@@ -43,8 +48,11 @@ export function submissionOf(order: Pick<SubmitterOrder, "outputPath" | "runDir"
 				[".env", { text: "TOKEN='secret'\n", mode: 0o600 }],
 			]),
 			knownIds: [],
+			previous: null,
+			resetCounters: false,
 			replaces: [],
 		})),
+		knownDirs: [],
 		mountSources: [],
 		withheld: [],
 		walltime: null,

@@ -1,12 +1,11 @@
 /** The observe exchange, run for real in bash against stand-ins for Slurm's programs. */
-import { mkdir, readdir, stat, writeFile } from "node:fs/promises";
+import { readdir, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
-import type { PreflightQuery, RunQuery } from "../../../src/cluster/scheduler.ts";
-import { observeScript, ROLLOUTS_LIMIT } from "../../../src/cluster/slurm/observe-script.ts";
-import { slurmScheduler } from "../../../src/cluster/slurm/scheduler.ts";
-import { noPoints } from "../../../src/points.ts";
+import { type PreflightQuery, ROLLOUTS_LIMIT, type RunQuery } from "../../../src/cluster/scheduler.ts";
+import { observeScript } from "../../../src/cluster/slurm/observe-script.ts";
 import { type FakeSlurm, fakeSlurm, shellcheck, USER } from "./fake-slurm.ts";
+import { look, queryFor, write } from "./observe-run.ts";
 
 let slurm: FakeSlurm;
 let runDir: string;
@@ -15,24 +14,10 @@ beforeEach(async () => {
 	runDir = join(slurm.folder, "my|evals ü'$(touch no)/gym-job-1");
 });
 
-function observe(queries: readonly RunQuery[], preflight: PreflightQuery | null = null, before = "") {
-	const run = (_: string, script: string) => slurm.run(script, before);
-	const transport = { label: "here", run, close: async () => {} };
-	return slurmScheduler(transport as never, noPoints).observe(queries, preflight);
-}
+const observe = (queries: readonly RunQuery[], preflight: PreflightQuery | null = null, before = "") =>
+	look(slurm, queries, preflight, before);
 
-const query = (benchmark: string, more: Partial<RunQuery> = {}): RunQuery => ({
-	jobDir: `${runDir}/${benchmark}`,
-	runDir,
-	jobIds: ["1"],
-	rolloutsOffset: null,
-	...more,
-});
-
-async function write(path: string, text: string | Buffer): Promise<void> {
-	await mkdir(join(path, ".."), { recursive: true });
-	await writeFile(path, text);
-}
+const query = (benchmark: string, more: Partial<RunQuery> = {}) => queryFor(runDir, benchmark, more);
 
 describe("the queue", () => {
 	test("a pipe in a work directory moves no column", async () => {
@@ -82,6 +67,7 @@ describe("run directories", () => {
 			]),
 			chain: '{"event":"é"}\n',
 			control: "stop\n",
+			chainFiles: new Map(),
 			recordedIds: ["12", "13"],
 			expected: 3,
 			rollouts: bytes,
@@ -90,30 +76,60 @@ describe("run directories", () => {
 		expect(runs.get(`${runDir}/aime`)).toMatchObject({
 			exists: true,
 			control: "",
+			chainFiles: new Map(),
 			recordedIds: ["11"],
 			rollouts: null,
 		});
 		expect(runs.get(`${runDir}/never`)).toMatchObject({ exists: false, control: null, recordedIds: [] });
 	});
 
-	test("of rollouts that are more than a look carries it says that they go on", async () => {
-		const limit = ROLLOUTS_LIMIT / 40;
-		const others = Array.from({ length: 38 }, (_, n) => query(`other${n}`));
-		await write(`${runDir}/long/artifacts/rollouts.jsonl`, Buffer.alloc(limit + 4, "x"));
-		await write(`${runDir}/whole/artifacts/rollouts.jsonl`, Buffer.alloc(limit, "x"));
-		const look = async (offset: number) =>
-			(
-				await observe([
-					query("long", { rolloutsOffset: offset }),
-					query("whole", { rolloutsOffset: 0 }),
-					...others,
-				])
-			).runs;
-		const first = await look(3);
-		expect(first.get(`${runDir}/long`)).toMatchObject({ rolloutsCut: true });
-		expect(first.get(`${runDir}/long`)!.rollouts).toHaveLength(limit);
-		expect(first.get(`${runDir}/whole`)).toMatchObject({ rolloutsCut: false });
-		expect((await look(4)).get(`${runDir}/long`)).toMatchObject({ rolloutsCut: false });
+	describe("rollouts that are more than a look carries", () => {
+		const file = (name: string) => `${runDir}/${name}/artifacts/rollouts.jsonl`;
+		const rows = (count: number, length: number) =>
+			Buffer.alloc(count * length, `${"x".repeat(length - 1)}\n`);
+		const carried = async (offsets: Readonly<Record<string, number>>) => {
+			const queries = Object.entries(offsets).map(([name, rolloutsOffset]) =>
+				query(name, { rolloutsOffset }),
+			);
+			const { runs } = await observe(queries);
+			return (name: string) => {
+				const { rollouts, rolloutsCut } = runs.get(`${runDir}/${name}`)!;
+				return [rollouts?.length ?? null, rolloutsCut];
+			};
+		};
+
+		test("a run gets what the others leave, wherever it stands", async () => {
+			await write(file("large"), Buffer.alloc(ROLLOUTS_LIMIT, "x\n"));
+			await write(file("small"), Buffer.from("1\n22\n"));
+			const seen = await carried({ large: 0, small: 2, none: 0 });
+			expect(seen("small")).toEqual([3, false]);
+			expect(seen("large")).toEqual([ROLLOUTS_LIMIT - 3, true]);
+			expect(seen("none")).toEqual([null, false]);
+			expect((await carried({ large: 3, small: 2 }))("large")).toEqual([ROLLOUTS_LIMIT - 3, false]);
+		});
+
+		test("two large ones share alike", async () => {
+			for (const name of ["one", "two"]) await write(file(name), rows(3, ROLLOUTS_LIMIT / 4));
+			const seen = await carried({ one: 0, two: 0 });
+			expect(seen("one")).toEqual([ROLLOUTS_LIMIT / 2, true]);
+			expect(seen("two")).toEqual([ROLLOUTS_LIMIT / 2, true]);
+		});
+
+		test("a row that is longer than the share of its run comes whole", async () => {
+			const long = (ROLLOUTS_LIMIT / 4) * 3;
+			await write(file("long"), rows(2, long));
+			await write(file("other"), rows(200, ROLLOUTS_LIMIT / 100));
+			const seen = await carried({ long: 0, other: 0 });
+			expect(seen("long")).toEqual([long, true]);
+			expect(seen("other")).toEqual([ROLLOUTS_LIMIT - long, true]);
+		});
+
+		test("nothing is carried beyond the limit", async () => {
+			await write(file("endless"), Buffer.alloc(ROLLOUTS_LIMIT + 1, "x"));
+			expect((await carried({ endless: 0 }))("endless")).toEqual([ROLLOUTS_LIMIT, true]);
+			expect((await carried({ endless: 1 }))("endless")).toEqual([ROLLOUTS_LIMIT, false]);
+			expect((await carried({ endless: ROLLOUTS_LIMIT + 9 }))("endless")).toEqual([0, false]);
+		});
 	});
 
 	test("looking leaves no trace", async () => {

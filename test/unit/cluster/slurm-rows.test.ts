@@ -146,6 +146,6 @@ describe("accounting", () => {
 	});
 
 	test("always gives a start time, so that jobs of earlier days are found", () => {
-		expect(accountingCommand(["1", "2"])).toMatch(/ -S \d{4}-\d{2}-\d{2} -j 1,2 /);
+		expect(accountingCommand("1,2")).toMatch(/ -S \d{4}-\d{2}-\d{2} -j 1,2 /);
 	});
 });

@@ -12,7 +12,16 @@ function job(runDir: string, benchmark: string, more: Partial<JobRequest> = {}):
 		["control", { text: "", mode: 0o600 }],
 		[".env", { text: "TOKEN='s3cret'\n", mode: 0o600 }],
 	]);
-	return { benchmark, jobDir: `${runDir}/${benchmark}`, files, knownIds: [], replaces: [], ...more };
+	const chain = { previous: null, resetCounters: false };
+	return {
+		benchmark,
+		jobDir: `${runDir}/${benchmark}`,
+		files,
+		knownIds: [],
+		replaces: [],
+		...chain,
+		...more,
+	};
 }
 
 /** What a test wants to be different; benchmarks by name, or with more. */
@@ -28,6 +37,7 @@ export function submission(slurm: FakeSlurm, { jobs = ["gsm8k"], ...more }: Want
 		typeof one === "string" ? job(runDir, one) : job(runDir, one.benchmark ?? "gsm8k", one),
 	);
 	return {
+		stack: "x",
 		runDir,
 		outputPath,
 		benchmarks: requests.map(({ benchmark }) => benchmark),
@@ -40,6 +50,7 @@ export function submission(slurm: FakeSlurm, { jobs = ["gsm8k"], ...more }: Want
 			hostname: null,
 			metadata: { gymfile_stack: "x" },
 		},
+		knownDirs: [],
 		mountSources: [],
 		withheld: [],
 		walltime: null,

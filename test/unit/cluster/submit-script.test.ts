@@ -1,12 +1,15 @@
 /** The submit exchange, run for real in bash against stand-ins for Slurm's programs: each job exactly once. */
 import { mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { userInfo } from "node:os";
 import { join } from "node:path";
-import { beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test, vi } from "vitest";
 import { cancelScript } from "../../../src/cluster/slurm/cancel-script.ts";
+import { findScript, parseFound } from "../../../src/cluster/slurm/find-script.ts";
 import { submitScript } from "../../../src/cluster/slurm/submit-script.ts";
 import { noPoints } from "../../../src/points.ts";
+import { CANCEL_POINTS, SUBMIT_POINTS } from "../../setup/points.ts";
 import { type FakeSlurm, fakeSlurm, shellcheck, USER } from "./fake-slurm.ts";
-import { ids, record, submission, submit } from "./submit-run.ts";
+import { ids, mode, record, submission, submit } from "./submit-run.ts";
 
 let slurm: FakeSlurm;
 beforeEach(async () => {
@@ -47,14 +50,7 @@ describe("exactly once", () => {
 		expect(await slurm.calls("sbatch")).toHaveLength(1);
 	});
 
-	test.each([
-		"submit.staged",
-		"submit.accepted",
-		"submit.recorded",
-		"submit.release",
-		"submit.released",
-		"submit.written",
-	])("killed at %s, the next exchange goes on", async (point) => {
+	test.each(SUBMIT_POINTS)("killed at %s, the next exchange goes on", async (point) => {
 		const wanted = { jobs: ["gsm8k", "aime"] };
 		const killed = await slurm.run(submitScript(submission(slurm, wanted), { ...noPoints, remote: point }));
 		expect(killed.code).toBeNull();
@@ -167,6 +163,117 @@ describe("exactly once", () => {
 	});
 });
 
+describe("another run of the same benchmark", () => {
+	const elsewhere = () => join(slurm.folder, "out/gym-job-0");
+	interface Other {
+		readonly stack?: string;
+		readonly dir?: string;
+		readonly user?: string;
+		readonly state?: string;
+	}
+	/** Somebody else's submission, with a job. */
+	async function other({ stack = "x", dir = "gsm8k", user = USER, state = "RUNNING" }: Other = {}) {
+		await mkdir(elsewhere(), { recursive: true });
+		const metadata = { executor_metadata: { gymfile_stack: stack } };
+		await writeFile(join(elsewhere(), "gym-job.json"), JSON.stringify(metadata, null, 2));
+		await slurm.add({ id: 7, state, reason: "None", user, dir: join(elsewhere(), dir) });
+	}
+
+	test.each(["PENDING", "RUNNING", "COMPLETING", "SUSPENDED"])(
+		"that is %s: it is named, and only it is not submitted",
+		async (state) => {
+			await other({ state });
+			const { jobs } = await submit(slurm, { jobs: ["gsm8k", "aime"] });
+			expect(jobs).toMatchObject([
+				{ benchmark: "gsm8k", jobId: null },
+				{ jobId: "101", error: null },
+			]);
+			expect(jobs[0]!.error).toBe(
+				`another run of x/gsm8k is live: ${elsewhere()}/gsm8k, job 7; plan again: it will be shown as = (adopt)`,
+			);
+			expect(await readdir(submission(slurm).runDir)).not.toContain("gsm8k");
+			expect(await slurm.calls("scancel")).toEqual([]);
+		},
+	);
+
+	test("stands in the way of a further attempt too", async () => {
+		await other();
+		expect(await ids(slurm, { jobs: [{ benchmark: "gsm8k", knownIds: ["3"] }] })).toEqual({ gsm8k: null });
+	});
+
+	test.each<[string, Other]>([
+		["that is over", { state: "COMPLETED" }],
+		["of another stack", { stack: "x2" }],
+		["of another user", { user: "somebody" }],
+		["of another benchmark", { dir: "gsm8k2" }],
+	])("%s does not stand in the way", async (_, more) => {
+		await other(more);
+		expect(await ids(slurm)).toEqual({ gsm8k: "101" });
+	});
+
+	test("does not stand in the way when the state knows it", async () => {
+		await other();
+		expect(await ids(slurm, { knownDirs: [join(elsewhere(), "gsm8k")] })).toEqual({ gsm8k: "101" });
+	});
+
+	test("does not keep a job that is there already from being released", async () => {
+		await ids(slurm);
+		await other();
+		expect(await ids(slurm)).toEqual({ gsm8k: "101" });
+	});
+
+	test("two exchanges at a time, each for a run directory of its own: one submits", async () => {
+		const runs = ["gym-job-1", "gym-job-2", "gym-job-3"].map((name) => join(slurm.folder, "out", name));
+		const found = await Promise.all(runs.map((runDir) => ids(slurm, { runDir })));
+		expect(found.filter(({ gsm8k }) => gsm8k === "101")).toHaveLength(1);
+		expect(found.filter(({ gsm8k }) => gsm8k === null)).toHaveLength(2);
+		expect(await slurm.calls("sbatch")).toHaveLength(1);
+	});
+});
+
+describe("the stack's lock", () => {
+	const lock = () => join(slurm.folder, `out/.gym-stack-x-${userInfo().uid}.lock`);
+
+	test("is for its user alone", async () => {
+		await ids(slurm);
+		expect(await mode(lock())).toBe("600");
+	});
+
+	test("that cannot be had: nothing is submitted", async () => {
+		await mkdir(lock(), { recursive: true });
+		await expect(submit(slurm)).rejects.toMatchObject({
+			problems: [{ code: "submit-lock", message: expect.stringContaining(lock()) }],
+		});
+		expect(await slurm.calls("sbatch")).toEqual([]);
+	});
+
+	test("is not waited for by a cancel: an exchange that waits for it submits nothing then", async () => {
+		const go = join(slurm.folder, "go");
+		await slurm.on("sbatch", `while [[ ! -e '${go}' ]]; do /usr/bin/sleep 0.05; done`);
+		const working = ids(slurm);
+		await vi.waitFor(async () => expect(await slurm.calls("sbatch")).toHaveLength(1), 10_000);
+		const waits = { runDir: join(slurm.folder, "out/gym-job-2"), jobs: ["aime"] };
+		const waiting = submit(slurm, waits);
+		const cancel = await slurm.run(cancelScript([`${waits.runDir}/aime`], noPoints));
+		expect(cancel.code, cancel.stderr).toBe(0);
+		await writeFile(go, "");
+		expect(await working).toEqual({ gsm8k: "101" });
+		expect((await waiting).jobs).toMatchObject([{ jobId: null, error: "cancelled before it was submitted" }]);
+	});
+
+	test("is waited for by a look for runs: what is about to be queued is found", async () => {
+		const go = join(slurm.folder, "go");
+		await slurm.on("sbatch", `while [[ ! -e '${go}' ]]; do /usr/bin/sleep 0.05; done`);
+		const working = ids(slurm, { jobs: ["gsm8k", "aime"] });
+		await vi.waitFor(async () => expect(await slurm.calls("sbatch")).toHaveLength(1), 10_000);
+		const { outputPath } = submission(slurm);
+		const looking = slurm.run(findScript({ stack: "x", outputPath }));
+		await writeFile(go, "");
+		await working;
+		expect(parseFound((await looking).stdout)).toMatchObject([{ ids: "gsm8k\t101\t\naime\t102\t\n" }]);
+	});
+});
+
 describe("the queue's silence", () => {
 	test("squeue fails twice, then works", async () => {
 		await slurm.on("squeue", "((count > 2)) || exit 1");
@@ -247,9 +354,19 @@ test("shellcheck is content with the script", () => {
 		jobs: ["gsm8k", { benchmark: "b.c", replaces: ["/o p/old"], knownIds: ["3"] }],
 		mountSources: ["/a b"],
 		forward: new Map([["X", "y z"]]),
+		knownDirs: ["/o p/it's", "/b/c"],
 	});
+	expect(shellcheck(findScript({ stack: "x", outputPath: "/a b" }))).toBe("");
 	expect(shellcheck(submitScript(wanted, noPoints))).toBe("");
 	expect(shellcheck(submitScript(submission(slurm), { ...noPoints, remote: "submit.staged" }))).toBe("");
+});
+
+test("the scripts have the points at which tests stop them, and no others", () => {
+	const pointsIn = (text: string) =>
+		[...new Set([...text.matchAll(/^\s*point (\S+)$/gm)].map(([, name]) => name!))].sort();
+	expect(pointsIn(cancelScript(["/run/one"], noPoints))).toEqual([...CANCEL_POINTS].sort());
+	const all = [...SUBMIT_POINTS, ...CANCEL_POINTS].sort();
+	expect(pointsIn(submitScript(submission(slurm), noPoints))).toEqual(all);
 });
 
 test("an exchange that comes after the cancel queues nothing; a further attempt takes the mark away", async () => {

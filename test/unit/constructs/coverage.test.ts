@@ -87,8 +87,8 @@ test("references, env and free values are plain in the document", () => {
 	expect(sums.has("lifecycle")).toBe(false);
 	expect(stack!.settings.benchmarks).toEqual(
 		new Map([
-			["sums", { onChange: "replace" }],
-			["own", { onChange: "refuse" }],
+			["sums", { onChange: "replace", noProgressLimit: 3 }],
+			["own", { onChange: "refuse", noProgressLimit: 3 }],
 		]),
 	);
 });

@@ -27,7 +27,9 @@ const files = readdirSync(CASES).flatMap((name) => {
 	if (problems.length > 0) return [];
 	const { config } = validateDocument(raw, { sources, hostEnv: () => "value", missingHost: "error" });
 	if (!config) return [];
-	return [config, local(config)].flatMap((one, i) =>
+	// Tiers and clusters want pools, which this machine has none of.
+	const isPlain = [...config.services.values()].every(({ type }) => type === "vllm");
+	return [config, ...(isPlain ? [local(config)] : [])].flatMap((one, i) =>
 		[...one.driver.benchmarks.keys()].flatMap((benchmark) => {
 			const { job } = buildJob(one, benchmark, { stack: "kit" });
 			if (!job) return [];

@@ -14,7 +14,7 @@ describe("a segment", () => {
 	test("that succeeds records its end and its events", async () => {
 		const ran = await runJob(job());
 		expect(ran.code).toBe(0);
-		expect(end(ran)).toMatch(/^exit=0 why=finished at=\d{10} name=$/);
+		expect(end(ran)).toMatch(/^exit=0 why=finished at=\d{10} elapsed=\d+ name=$/);
 		expect(events(ran).map(({ event }) => event)).toEqual(["start", "run", "end"]);
 		expect(events(ran).at(-1)).toMatchObject({ job: 77, exit: 0, why: "finished", name: "" });
 		expect(ran.args("scancel")).toContain("77.0");

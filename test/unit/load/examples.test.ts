@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { synth } from "../../../constructs/testing/index.ts";
-import { loadGymfile } from "../../../src/load/gymfile.ts";
+import { loadApp } from "./load-app.ts";
 
 const EXAMPLES = join(import.meta.dirname, "../../../examples");
 
@@ -22,7 +22,7 @@ const gymfiles = (await readdir(EXAMPLES, { recursive: true })).filter(
 test.each([...gymfiles, "../gymfile.ts"])(
 	"example %s is valid, with notes about unset variables only",
 	async (name) => {
-		const { app } = await loadGymfile(join(EXAMPLES, name), { context: {}, cacheDirectory });
+		const { app } = await loadApp(join(EXAMPLES, name), { context: {}, cacheDirectory });
 		const stacks = synth(app);
 		expect(stacks.length).toBeGreaterThan(0);
 		const warnings = stacks.flatMap(({ problems }) => problems).filter(({ severity }) => severity !== "note");

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { App, synthApp } from "../../../constructs/index.ts";
 import { GymError } from "../../../src/errors.ts";
-import { loadGymfile } from "../../../src/load/gymfile.ts";
+import { loadApp } from "./load-app.ts";
 
 const STACK = `
 const stack = new EvalStack(app, "math", { outputPath: "/x" });
@@ -27,7 +27,7 @@ async function load(files: Readonly<Record<string, string>>, context: Readonly<R
 		await writeFile(join(folder, name), text);
 	}
 	const file = join(folder, Object.keys(files)[0]!);
-	return loadGymfile(file, { context, cacheDirectory: join(folder, "cache") });
+	return loadApp(file, { context, cacheDirectory: join(folder, "cache") });
 }
 
 /** The one problem with which the files are refused; its file relative to the folder. */
@@ -294,9 +294,9 @@ c.addPool("gpu", { partition: "q" });
 
 	test("a missing file, and a folder in its place", async () => {
 		const options = { context: {}, cacheDirectory: join(folder, "cache") };
-		const missing = loadGymfile(join(folder, "gymfile.ts"), options);
+		const missing = loadApp(join(folder, "gymfile.ts"), options);
 		await expect(missing).rejects.toMatchObject({ problems: [{ code: "gymfile-missing" }] });
-		await expect(loadGymfile(folder, options)).rejects.toMatchObject({
+		await expect(loadApp(folder, options)).rejects.toMatchObject({
 			problems: [{ code: "gymfile-missing" }],
 		});
 	});

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { chosenStacks, type Loaded, loadStacks } from "../../../src/load/stacks.ts";
+import { unwatched } from "./load-app.ts";
 
 async function load(file: string, stackName?: string) {
 	const directory = await mkdtemp(join(tmpdir(), "gym-stacks-"));
@@ -12,6 +13,7 @@ async function load(file: string, stackName?: string) {
 	const outside = {
 		context: {},
 		cacheDirectory: "/no/such",
+		userCode: unwatched,
 		hostEnv: () => undefined,
 		missingHost: "note",
 	} as const;

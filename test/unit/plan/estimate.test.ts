@@ -59,12 +59,15 @@ test("a refused action queues nothing", () => {
 	expect(estimateAll([sized({})], state).jobs).toBe(0);
 });
 
-test("elapsed is known when every segment's is", () => {
+test("elapsed is known when that of every segment that began is", () => {
 	const run = (...elapsed: (number | null)[]) =>
 		makeRun(sized({}), {
-			segments: elapsed.map((seconds, i) => makeSegment(String(i), { elapsed: seconds })),
+			segments: elapsed.map((seconds, i) => makeSegment(String(i), { startedAt: 1, elapsed: seconds })),
 		});
 	expect(elapsedOf(run(10, 20))).toBe(30);
 	expect(elapsedOf(run(10, null))).toBeNull();
 	expect(elapsedOf(run())).toBeNull();
+	const waiting = makeSegment("9");
+	expect(elapsedOf({ ...run(10), segments: [...run(10).segments, waiting] })).toBe(10);
+	expect(elapsedOf({ ...run(), segments: [waiting] })).toBeNull();
 });

@@ -32,6 +32,7 @@ export function makeDesired(benchmark: string, more: Partial<Desired> = {}): Des
 		fingerprint: `1:${writeDocument(document)}`,
 		rendered: { "job.sh": "#!/bin/bash\nvllm serve acme/talker-8b\n" },
 		size: { nodes: 1, gpusPerNode: 8, walltime: 14_400, partition: "batch" },
+		limits: null,
 		...more,
 	};
 }
@@ -48,6 +49,7 @@ export function makeSegment(jobId: string, more: Partial<Segment> = {}): Segment
 		endedAt: null,
 		elapsed: null,
 		nodes: null,
+		decision: null,
 		...more,
 	};
 }
@@ -64,6 +66,7 @@ export function makeRun(desired: Desired, more: Partial<RunRecord> = {}): RunRec
 		status: "running",
 		note: null,
 		segments: [makeSegment("88123")],
+		chain: null,
 		error: null,
 		progress: null,
 		rendered: desired.rendered,
@@ -97,6 +100,7 @@ export function makePlan(
 		serial: state?.serial ?? 0,
 		refreshed: true,
 		actions: decide(desired, state, { stack: "math", replace: [], user: "alice" }),
+		leftOut: 0,
 		drift: [],
 		changed: false,
 		problems: [],

@@ -49,8 +49,22 @@ describe("numbers and switches", () => {
 		["pipeline_parallel_size: 0", "pipeline_parallel_size"],
 		["number_of_instances: 0", "number_of_instances"],
 		["health_check: {timeout_seconds: 0}", "health_check.timeout_seconds"],
+		["pipeline_parallel_size: 65534", "pipeline_parallel_size"],
+		["number_of_instances: 99999999999", "number_of_instances"],
+		["health_check: {timeout_seconds: 2147483648}", "health_check.timeout_seconds"],
 	])("%s is out of range", (fields, path) => {
 		expect(findings(service(fields))).toEqual([`error out-of-range services.policy.${path}`]);
+	});
+
+	test.each(["nodes", "ntasks_per_node", "gpus_per_node"])("%s beyond what Slurm can count", (field) => {
+		const pool = (value: number) =>
+			findings({
+				compute: `{lab: {type: slurm, account: a, node_pools: {gpu: {partition: p, ${field}: ${value}}}}}`,
+			});
+		const refused = [`error out-of-range compute.lab.node_pools.gpu.${field}`];
+		expect(pool(65_533)).not.toContain(refused[0]);
+		expect(pool(65_534)).toEqual(refused);
+		expect(pool(99_999_999_999)).toEqual(refused);
 	});
 
 	test("retries may be none, not fewer", () => {

@@ -37,7 +37,7 @@ const plan = makePlan([changed, same, makeDesired("new")], state, {
 });
 
 test("the first line is the version, whatever follows", () => {
-	expect(eventsOf(() => undefined)).toEqual([{ type: "version", format: "1.0", gymfile: "0.1.0" }]);
+	expect(eventsOf(() => undefined)).toEqual([{ type: "version", format: "1.1", gymfile: "0.1.0" }]);
 });
 
 test("a plan is drift, every action, diagnostics, summary", () => {
@@ -107,7 +107,7 @@ test("an apply is start, an outcome each, and its end", () => {
 	];
 	const events = eventsOf((view) => {
 		view.applyStart("math", 2, 2);
-		view.applyOutcomes(outcomes);
+		view.applyOutcomes(outcomes, []);
 		view.applyComplete({ stack: "math", outcomes, runDirs: ["/r"], serial: 14, elapsed: 1.9 });
 	}).slice(1);
 	expect(events.map((event) => event.type)).toEqual([
@@ -134,7 +134,11 @@ test("an apply is start, an outcome each, and its end", () => {
 describe("status", () => {
 	const statusOf = (more: Partial<RunRecord>) =>
 		eventsOf((view) =>
-			view.status({ rows: [{ stack: "math", benchmark: "aime", run: makeRun(same, more) }], asOf: 5 }),
+			view.status({
+				rows: [{ stack: "math", benchmark: "aime", run: makeRun(same, more) }],
+				asOf: 5,
+				lags: true,
+			}),
 		)[1];
 
 	test("has progress and reward as numbers", () => {
@@ -158,6 +162,18 @@ describe("status", () => {
 			rollouts_done: null,
 			reward_mean: null,
 		});
+	});
+});
+
+test("a document is text and data", () => {
+	const raw = new Map([["job", new Map([["output_path", "/x"]])]]);
+	const [, event] = eventsOf((view) => view.document({ stack: "math", raw, yaml: "job:\n", file: null }));
+	expect(event).toMatchObject({
+		type: "document",
+		stack: "math",
+		yaml: "job:\n",
+		document: { job: { output_path: "/x" } },
+		file: null,
 	});
 });
 

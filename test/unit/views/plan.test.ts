@@ -269,3 +269,24 @@ describe("no changes", () => {
 		expect(text.split("\n").every((line) => columns(line) <= 100)).toBe(true);
 	});
 });
+
+test("a plan of which everything was left out does not say that there is nothing", () => {
+	const text = planText(makePlan([], null, { leftOut: 3 }), { showJob: "fold", paint: paintFor(0) });
+	expect(text).toContain("leave out all of stack math (3 benchmarks)");
+	expect(text).not.toContain("no benchmarks");
+});
+
+test("drift stands in columns, whatever the names", () => {
+	const drift = ["math/a", "math/a-benchmark-with-a-long-name"].map((address) => ({
+		address,
+		from: "pending" as const,
+		to: "running" as const,
+		message: "job 1 is running",
+	}));
+	const text = planText(makePlan([], null, { drift }), { showJob: "fold", paint: paintFor(0) });
+	const places = text
+		.split("\n")
+		.filter((line) => line.includes("job 1"))
+		.map((line) => line.indexOf("job 1"));
+	expect(places).toEqual([37, 37]);
+});

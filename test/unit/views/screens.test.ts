@@ -46,7 +46,10 @@ describe("status", () => {
 			row("aime", {
 				note: "on node17",
 				progress,
-				segments: [makeSegment("88123", { elapsed: 14_400 }), makeSegment("88140", { elapsed: 4360 })],
+				segments: [
+					makeSegment("88123", { startedAt: 1, elapsed: 14_400 }),
+					makeSegment("88140", { startedAt: 2, elapsed: 4360 }),
+				],
 			}),
 			row("gpqa", {
 				status: "succeeded",
@@ -56,7 +59,7 @@ describe("status", () => {
 			row("gsm8k", { status: "pending", note: "Priority", segments: [makeSegment("88202")] }),
 			row("mmlu", { status: "refused", note: "sbatch: error: no\nmore", segments: [] }),
 		];
-		expect(statusText({ rows, asOf: 1 }, { paint, clock })).toBe(
+		expect(statusText({ rows, asOf: 1, lags: true }, { paint, clock })).toBe(
 			`STACK  BENCHMARK  STATUS     SEGMENT  ROLLOUTS   REWARD         ELAPSED   JOB    NOTE
 math   aime       running    2        312/1,000  0.41 so far    05:12:40  88140  on node17
 math   gpqa       succeeded  1        198/198    0.571 ± 0.035  02:03:11  88091
@@ -67,15 +70,36 @@ as of 13:45:10 · accounting lags, queue is current
 		);
 	});
 
+	test("of jobs that no accounting keeps says when, and no more", () => {
+		const text = statusText({ rows: [row("aime", {})], asOf: 1, lags: false }, { paint, clock });
+		expect(text.trimEnd().split("\n").at(-1)).toBe("as of 13:45:10");
+	});
+
 	test("cuts long notes at the screen's width", () => {
-		const text = statusText({ rows: [row("aime", { note: "x".repeat(200) })], asOf: null }, { paint, clock });
+		const text = statusText(
+			{ rows: [row("aime", { note: "x".repeat(200) })], asOf: null, lags: true },
+			{ paint, clock },
+		);
 		expect(Math.max(...text.split("\n").map(columns))).toBe(100);
 		expect(text).toContain("x…\n");
 		expect(text).toContain("the cluster was not asked");
 	});
 
+	test("keeps long names whole and the rest of their rows in its columns", () => {
+		const long = "a-benchmark-with-a-name-of-more-than-forty-letters";
+		const segments = [makeSegment("88123", { elapsed: 14_400 })];
+		const rows = [row("aime", { segments }), { ...row(long, { segments, progress }), stack: "a-long-stack" }];
+		const lines = statusText({ rows, asOf: 1, lags: false }, { paint, clock }).split("\n");
+		expect(lines.slice(0, 4)).toEqual([
+			"STACK  BENCHMARK  STATUS   SEGMENT  ROLLOUTS   REWARD       ELAPSED   JOB    NOTE",
+			"math   aime       running  1        –          –            04:00:00  88123",
+			`a-long-stack  ${long}`,
+			"                  running  1        312/1,000  0.41 so far  04:00:00  88123",
+		]);
+	});
+
 	test("of nothing says what to do", () => {
-		expect(statusText({ rows: [], asOf: null }, { paint, clock })).toContain("gym plan");
+		expect(statusText({ rows: [], asOf: null, lags: true }, { paint, clock })).toContain("gym plan");
 	});
 });
 
@@ -190,7 +214,7 @@ describe("apply", () => {
 			cancelOutcome("math/old", ["1", "2"], false),
 			cancelOutcome("math/x", ["3"], true),
 		];
-		expect(outcomesText(outcomes, { paint, clock: () => "14:20" })).toBe(
+		expect(outcomesText(outcomes, [], { paint, clock: () => "14:20" })).toBe(
 			`  math/ifeval    submitted   job 88201   pending (Priority), estimated 14:20
   math/gsm8k     refused     sbatch: error: one
                              sbatch: error: two
@@ -198,6 +222,18 @@ describe("apply", () => {
   math/x         left        job 3   still listed: run gym cancel math/x
 `,
 		);
+	});
+
+	test("stands in line with what is told later", () => {
+		const long = cancelOutcome("math/a-very-long-name", ["1"], false);
+		const all = [long.address, "math/b"];
+		const text = [long, cancelOutcome("math/b", ["2"], false)].map((one) =>
+			outcomesText([one], all, { paint, clock }),
+		);
+		expect(text).toEqual([
+			"  math/a-very-long-name   cancelled   job 1\n",
+			"  math/b                  cancelled   job 2\n",
+		]);
 	});
 
 	test("ends with counts, run directory and how to follow", () => {
@@ -226,8 +262,8 @@ test("answers go to stdout, problems to stderr", () => {
 		out: (text: string) => written.push(`out ${text}`),
 		err: (text: string) => written.push(`err ${text}`),
 	};
-	const view = humanView(sink, { paint, showJob: "fold", clock });
-	view.status({ rows: [], asOf: null });
+	const view = humanView(sink, { paint, errorPaint: paint, showJob: "fold", clock });
+	view.status({ rows: [], asOf: null, lags: true });
 	view.problems({ problems: [], exit: "failure", aftermath: "unknown" });
 	expect(written.map((text) => text.slice(0, 3))).toEqual(["out", "err"]);
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { slurmState } from "../../../src/cluster/slurm/states.ts";
+import { jobState } from "../../../src/cluster/job-state.ts";
 
-describe("slurmState", () => {
+describe("jobState", () => {
 	test.each([
 		["PENDING", "pending"],
 		["PD", "pending"],
@@ -18,7 +18,7 @@ describe("slurmState", () => {
 		["COMPLETING", "completing"],
 		["CG", "completing"],
 	])("%s is %s, live", (word, status) => {
-		expect(slurmState(word)).toMatchObject({ status, live: true, final: false });
+		expect(jobState(word)).toMatchObject({ status, live: true, final: false });
 	});
 
 	test.each([
@@ -45,25 +45,25 @@ describe("slurmState", () => {
 		["BOOT_FAIL", "node-fail"],
 		["BF", "node-fail"],
 	])("%s is %s, final", (word, status) => {
-		expect(slurmState(word)).toMatchObject({ status, live: false, final: true });
+		expect(jobState(word)).toMatchObject({ status, live: false, final: true });
 	});
 
 	test("names the long form", () => {
-		expect(slurmState("OUT_OF_ME+").name).toBe("OUT_OF_MEMORY");
-		expect(slurmState("CANCELLED by 1000").name).toBe("CANCELLED");
-		expect(slurmState(" to ").name).toBe("TIMEOUT");
+		expect(jobState("OUT_OF_ME+").name).toBe("OUT_OF_MEMORY");
+		expect(jobState("CANCELLED by 1000").name).toBe("CANCELLED");
+		expect(jobState(" to ").name).toBe("TIMEOUT");
 	});
 
 	test.each(["JobHeldUser", "JobHeldAdmin"])("pending with reason %s is held", (reason) => {
-		expect(slurmState("PENDING", reason).status).toBe("held");
+		expect(jobState("PENDING", reason).status).toBe("held");
 	});
 
 	test("a reason changes nothing else", () => {
-		expect(slurmState("PENDING", "Resources").status).toBe("pending");
-		expect(slurmState("CANCELLED", "JobHeldUser").status).toBe("cancelled");
+		expect(jobState("PENDING", "Resources").status).toBe("pending");
+		expect(jobState("CANCELLED", "JobHeldUser").status).toBe("cancelled");
 	});
 
 	test.each(["", "NEW_STATE", "+", "R+", "RE+", "COMPLETE", "UNKNOWN"])("%j is honestly unknown", (word) => {
-		expect(slurmState(word)).toMatchObject({ status: "unknown", live: true, final: false });
+		expect(jobState(word)).toMatchObject({ status: "unknown", live: true, final: false });
 	});
 });

@@ -1,8 +1,8 @@
-/** The one table from what Slurm calls a job's state to what we call it. */
-import type { RunStatus } from "../../../state/document.ts";
+/** The one table from what a scheduler calls a job's state to what we call it. Its words are Slurm's; local jobs are told in them too. */
+import type { RunStatus } from "../../state/document.ts";
 
 /** What a state word of Slurm means. */
-export interface SlurmState {
+export interface JobState {
 	/** Slurm's long form, e.g. `OUT_OF_MEMORY`; the word itself when it is not in the table. */
 	readonly name: string;
 	readonly status: RunStatus;
@@ -62,7 +62,7 @@ function longForm(word: string): string {
  * What a state word means, in any form that squeue or sacct print it.
  * @param reason Slurm's reason: a pending job that is held is `held`
  */
-export function slurmState(word: string, reason: string | null = null): SlurmState {
+export function jobState(word: string, reason: string | null = null): JobState {
 	const name = longForm(word);
 	const meaning = TABLE.get(name);
 	if (!meaning) return { name, status: "unknown", live: true, final: false };
