@@ -34,34 +34,51 @@ export interface LifecycleProps {
 	readonly noProgressLimit?: number | null;
 }
 
-/** Props of {@link Benchmark}. Document: `driver.benchmarks.<id>`. */
-export interface BenchmarkProps {
+/** What every benchmark can have. */
+export interface BenchmarkCommonProps {
 	/**
 	 * Overrides for `gym eval prepare`, which runs first when there are any. `${…}` in them is for Gym.
 	 * @default {}
 	 */
 	readonly prepare?: Mapping<FreeValue>;
 	/**
-	 * Overrides for `gym eval run`. `${…}` in them is for Gym.
-	 * @default {}
-	 */
-	readonly run?: Mapping<FreeValue>;
-	/**
-	 * A shell script that runs instead of `gym eval run`; not together with `run` or `resumable`.
-	 * @default null
-	 */
-	readonly command?: string | null;
-	/**
-	 * Goes on in a new job after a timeout, a preemption or a failure.
-	 * @default false
-	 */
-	readonly resumable?: boolean | ResumableProps;
-	/**
 	 * What the engine may do to it.
 	 * @default {}
 	 */
 	readonly lifecycle?: LifecycleProps;
 }
+
+/** A benchmark of Gym's: `gym eval run`. */
+export interface GymBenchmarkProps extends BenchmarkCommonProps {
+	/**
+	 * Overrides for `gym eval run`. `${…}` in them is for Gym.
+	 * @default {}
+	 */
+	readonly run?: Mapping<FreeValue>;
+	/**
+	 * Goes on in a new job after a timeout, a preemption or a failure.
+	 * @default false
+	 */
+	readonly resumable?: boolean | ResumableProps;
+	/** No script: `gym eval run` runs. */
+	readonly command?: null;
+}
+
+/** A benchmark of the user's own: a script takes the place of `gym eval run`, so there is no cache to go on from. */
+export interface CommandBenchmarkProps extends BenchmarkCommonProps {
+	/**
+	 * A shell script that runs instead of `gym eval run`; not together with `run` or `resumable`.
+	 * @default null
+	 */
+	readonly command: string;
+	/** Not with a command. */
+	readonly run?: never;
+	/** Not with a command. */
+	readonly resumable?: false;
+}
+
+/** Props of {@link Benchmark}. Document: `driver.benchmarks.<id>`. */
+export type BenchmarkProps = GymBenchmarkProps | CommandBenchmarkProps;
 
 /** One evaluation, one Slurm job (or a chain of them when resumable). Its address is `<stack>/<id>`. */
 export class Benchmark extends Element {

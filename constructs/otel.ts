@@ -3,23 +3,8 @@ import { Element } from "./element.ts";
 import { KIND } from "./kind.ts";
 import { type Section, section } from "./section.ts";
 
-/** Props of {@link Otel}. Document: `otel`. */
-export interface OtelProps {
-	/**
-	 * Runs the collector beside every job.
-	 * @default true
-	 */
-	readonly enabled?: boolean;
-	/**
-	 * Address that it sends to; required while enabled.
-	 * @default null
-	 */
-	readonly endpoint?: string | null;
-	/**
-	 * `service.name` of what is sent; required while enabled.
-	 * @default null
-	 */
-	readonly serviceName?: string | null;
+/** How the collector works, on or off. */
+export interface OtelCommonProps {
 	/**
 	 * Variable of the submitting shell that holds the bearer token.
 	 * @default "OTEL_TOKEN"
@@ -76,6 +61,38 @@ export interface OtelProps {
 	 */
 	readonly healthCheckTimeoutSeconds?: number;
 }
+
+/** A collector that runs. */
+export interface OtelOnProps extends OtelCommonProps {
+	/**
+	 * Runs the collector beside every job.
+	 * @default true
+	 */
+	readonly enabled?: boolean;
+	/** Address that it sends to; required while enabled. */
+	readonly endpoint: string;
+	/** `service.name` of what is sent; required while enabled. */
+	readonly serviceName: string;
+}
+
+/** No collector; its settings may stay written. */
+export interface OtelOffProps extends OtelCommonProps {
+	/** Switches it off. */
+	readonly enabled: false;
+	/**
+	 * Address that it would send to.
+	 * @default null
+	 */
+	readonly endpoint?: string | null;
+	/**
+	 * `service.name` of what would be sent.
+	 * @default null
+	 */
+	readonly serviceName?: string | null;
+}
+
+/** Props of {@link Otel}. Document: `otel`. */
+export type OtelProps = OtelOnProps | OtelOffProps;
 
 /**
  * The OpenTelemetry collector beside every job. It is on unless switched off: a stack without this construct

@@ -63,7 +63,7 @@ export class RayCluster extends Element {
 			...section({
 				...rest,
 				healthCheck: nested(healthCheck),
-				resources: resources && new Map([...resources].map(([{ name }, amounts]) => [name, amounts])),
+				resources: resources && new Map(resources),
 			}),
 		]);
 	}

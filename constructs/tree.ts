@@ -48,14 +48,24 @@ function convert(value: unknown, path: Path, context: TreeContext, within: reado
 	const entries = entriesOf(value);
 	if (!entries) return unsupported(path, context, `${describe(value)} cannot be written to a document`);
 	const kept = entries.filter(([, item]) => item !== undefined);
-	return new Map(kept.map(([key, item]) => [key, convert(item, [...path, key], context, inside)]));
+	return new Map(
+		kept.map(([key, item]) => {
+			const name = typeof key === "string" ? key : reference(key, [...path, key.name], context);
+			return [name, convert(item, [...path, name], context, inside)];
+		}),
+	);
 }
 
-/** Entries of a `Map` with text keys or of a plain object; undefined for anything else. */
-function entriesOf(value: unknown): readonly (readonly [string, unknown])[] | undefined {
+/** A key as it is written: text, or a pool that stands for its name. */
+type Key = string | NodePool;
+
+const isKey = (key: unknown): key is Key => typeof key === "string" || kindOf(key) === "pool";
+
+/** Entries of a `Map` with such keys or of a plain object; undefined for anything else. */
+function entriesOf(value: unknown): readonly (readonly [Key, unknown])[] | undefined {
 	if (isMap(value)) {
 		const entries = [...value];
-		return entries.every(([key]) => typeof key === "string") ? (entries as [string, unknown][]) : undefined;
+		return entries.every(([key]) => isKey(key)) ? (entries as [Key, unknown][]) : undefined;
 	}
 	if (typeof value !== "object" || value === null) return undefined;
 	const prototype: unknown = Object.getPrototypeOf(value);

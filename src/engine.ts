@@ -45,17 +45,24 @@ export interface Choice {
 function checkPatterns(choice: Choice, stack: string, addresses: readonly string[]): void {
 	// A pattern may be about another stack of the same command.
 	const concerns = (pattern: string) => addressMatcher([pattern.split("/")[0]!])(stack);
-	const problems = (["replace", "target", "exclude", "resume"] as const).flatMap((option) =>
-		choice[option]
-			.filter((pattern) => concerns(pattern) && !addresses.some(addressMatcher([pattern])))
-			.map((pattern) => ({
-				code: "address-unknown",
-				severity: "error" as const,
-				at: "",
-				message: `-${option} ${pattern} names no benchmark`,
-				remedy: `addresses: ${addresses.join(", ")}`,
-			})),
-	);
+	const typed = [
+		...choice.resume.map((pattern) => ({ pattern, said: pattern })),
+		...(["replace", "target", "exclude"] as const).flatMap((option) =>
+			choice[option]
+				// What is resumed is also the target: nobody typed it twice.
+				.filter((pattern) => !choice.resume.includes(pattern))
+				.map((pattern) => ({ pattern, said: `-${option} ${pattern}` })),
+		),
+	];
+	const problems = typed
+		.filter(({ pattern }) => concerns(pattern) && !addresses.some(addressMatcher([pattern])))
+		.map(({ said }) => ({
+			code: "address-unknown",
+			severity: "error" as const,
+			at: "",
+			message: `${said} names no benchmark`,
+			remedy: `addresses: ${addresses.join(", ")}`,
+		}));
 	if (problems.length > 0) throw new GymError("invalid", problems);
 }
 

@@ -16,6 +16,7 @@ import { readChain } from "./counters.ts";
 import { parseEndRecord } from "./end-record.ts";
 import { type Journal, type JournalEntry, readJournal } from "./journal.ts";
 import { foldRollouts, NO_PROGRESS } from "./progress.ts";
+import { currentSegment } from "./segments.ts";
 import { isStuck, type JobEvidence, runStatus } from "./status.ts";
 
 /** Statuses that no later look changes. */
@@ -125,7 +126,7 @@ export function refreshState(state: StateDocument, observation: Observation): Re
 }
 
 function driftMessage(run: RunRecord): string {
-	const job = run.segments.at(-1);
+	const job = currentSegment(run.segments);
 	const who = job ? `job ${job.jobId}` : "the submission";
 	return `${who} is ${run.status}${run.note ? `: ${run.note}` : ""}`;
 }

@@ -133,7 +133,7 @@ function liveVerdict(job: JobEvidence, evidence: RunEvidence): Verdict | null {
 	const seen = jobState(row.state, job.queue?.reason);
 	if (!seen.live) return null;
 	// A word we do not know is taken for running, so that nothing is submitted a second time.
-	if (seen.status === "unknown") return { status: "running", note: `Slurm says ${seen.name}` };
+	if (seen.status === "unknown") return { status: "running", note: `the scheduler says ${seen.name}` };
 	if (seen.status === "running" && job.end)
 		return { status: "completing", note: describe(job, "failed", evidence) };
 	return { status: seen.status, note: job.queue ? liveNote(seen.status, job.queue) : null };
@@ -213,7 +213,7 @@ function describe(
 		case "failed":
 			return end && end.why !== "terminated" ? failNote(end, job.jobId) : slurmFailNote(job);
 		case "unknown":
-			return "Slurm says COMPLETED, its end record does not";
+			return "the scheduler says COMPLETED, its end record does not";
 		default:
 			return null;
 	}
@@ -267,5 +267,5 @@ function slurmFailNote(job: JobEvidence): string {
 		: accounting?.exitCode
 			? `, exit ${accounting.exitCode}`
 			: "";
-	return `Slurm says ${name}${how}, no end record`;
+	return `the scheduler says ${name}${how}, no end record`;
 }

@@ -5,6 +5,11 @@ import { readDocument } from "./document-text.ts";
 import type { Change, Desired, PlannedAction, Reason } from "./plan.ts";
 import { diffFiles } from "./text-diff.ts";
 
+/** Is the text of its job known? Of a run that was adopted it may not be. */
+export function isRenderedKnown(run: RunRecord): boolean {
+	return Object.keys(run.rendered).length > 0;
+}
+
 /** An action with the differences of the rendered files; a run that is kept keeps its cache. */
 export function action(
 	address: string,
@@ -23,8 +28,9 @@ export function action(
 		desired,
 		changes: [],
 		files,
-		cacheValid: run ? true : null,
-		scriptNote: run !== null && reason !== "changed" && files.length > 0,
+		// A resubmission has a run directory of its own.
+		cacheValid: run ? kind !== "resubmit" : null,
+		scriptNote: run !== null && isRenderedKnown(run) && reason !== "changed" && files.length > 0,
 	};
 }
 

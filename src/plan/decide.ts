@@ -76,14 +76,14 @@ function decideKnown(
 		const reason = changes.length > 0 ? "changed" : "replace-requested";
 		const known = { ...action(address, desired, run, "resubmit", reason), changes };
 		const refusal = refuseOtherOwner(address, run, user) ?? refuseLive(address, desired, run, reason);
-		return { ...known, ...refusal, cacheValid: changes.every((change) => change.class !== "results") };
+		return { ...known, ...refusal };
 	}
 	const standing = STANDING[run.status];
 	if (standing === "unfinished") {
-		const again = action(address, desired, run, "submit", "unfinished-submission");
-		if (!isOther(run, user)) return again;
+		if (!isOther(run, user)) return action(address, desired, run, "submit", "unfinished-submission");
 		// The other user's run directory cannot be written: a new one, unless a job of theirs may exist.
-		return { ...again, kind: "resubmit", reason: "other-owner", ...refuseOtherOwner(address, run, user) };
+		const anew = action(address, desired, run, "resubmit", "other-owner");
+		return { ...anew, ...refuseOtherOwner(address, run, user) };
 	}
 	if (standing !== "settled") return decideStopped(address, desired, run, standing, changes, user);
 	if (!isLive(run.status) || !differs(changes, desired, run)) {

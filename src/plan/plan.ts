@@ -104,7 +104,7 @@ export interface PlannedAction {
 	readonly desired: Desired | null;
 	readonly changes: readonly Change[];
 	readonly files: readonly FileDiff[];
-	/** Does the rollout cache of the earlier run stay valid for the new job? Null without an earlier run. */
+	/** Does the job go on with the rollout cache of the earlier run? Null without an earlier run. */
 	readonly cacheValid: boolean | null;
 	/** The script changed without its meaning (an upgrade of this program). */
 	readonly scriptNote: boolean;

@@ -1,5 +1,6 @@
 /** Why a planned action is not carried out, and the way out. */
 import { isLive, type RunRecord } from "../../state/document.ts";
+import { currentSegment } from "../chain/segments.ts";
 import type { Problem } from "../errors.ts";
 import type { Desired, PlannedAction, Reason } from "./plan.ts";
 
@@ -47,6 +48,6 @@ export function refuseLive(
 }
 
 function jobOf(run: RunRecord): string {
-	const id = run.segments.at(-1)?.jobId;
+	const id = currentSegment(run.segments)?.jobId;
 	return id ? `job ${id}, ${run.status}` : run.status;
 }

@@ -25,7 +25,10 @@ export function diffFiles(before: RenderedText, after: RenderedText): readonly F
  */
 export function diffText(before: string, after: string): readonly string[] {
 	if (before === after) return [];
-	const patch = structuredPatch("", "", before, after, "", "", { context: 3, maxEditLength: MAX_EDITS });
+	// Where both end without a line feed, that is no difference worth a line.
+	const end = before.endsWith("\n") || after.endsWith("\n") ? "" : "\n";
+	const [old, now] = [before, after].map((text) => (text === "" ? "" : text + end)) as [string, string];
+	const patch = structuredPatch("", "", old, now, "", "", { context: 3, maxEditLength: MAX_EDITS });
 	if (!patch) return wholeBlock(before, after);
 	return patch.hunks.flatMap((hunk) => [
 		hunkHeader(hunk.oldStart, hunk.oldLines, hunk.newStart, hunk.newLines),

@@ -14,7 +14,7 @@ import { runDirs } from "./runs.ts";
 import { wrap } from "./sbatch-wrapper.ts";
 
 /** Points are tried in that many projects at a time: most of a row is waiting for the cluster. */
-const LANES = 6;
+const LANES = 8;
 
 const LIST = { GYMFILE_TEST_LIST_POINTS: "1" };
 
@@ -126,10 +126,10 @@ async function applyLane(): Promise<Lane> {
 	};
 }
 
-/** Chains that were cancelled, and that a person goes on with. */
+/** A chain that was cancelled, and that a person goes on with. */
 async function resumeLane(): Promise<Lane> {
 	const { driver } = await steered();
-	const names = ["a", "b"];
+	const names = ["talk"];
 	const one = await chainProject(Object.fromEntries(names.map((name) => [name, playing("work")])), {
 		driver,
 	});
@@ -183,7 +183,7 @@ const MATRIX: Readonly<Record<string, Matrix>> = {
 		lane: applyLane,
 		remote: [
 			...[...SUBMIT_POINTS, ...CANCEL_POINTS].map((point) => [point, "job"] as const),
-			...SUBMIT_POINTS.map((point) => [point, "lost"] as const),
+			...SUBMIT_POINTS.slice(1, -1).map((point) => [point, "lost"] as const),
 		],
 	},
 	resume: { lane: resumeLane, remote: SUBMIT_POINTS.map((point) => [point] as const) },
@@ -225,6 +225,6 @@ describe("recovery of chains", () => {
 			await Promise.all([work(first), ...others]);
 			expect(rows.failures).toEqual([]);
 		},
-		600_000,
+		300_000,
 	);
 });

@@ -2,7 +2,7 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { type ClientRequest, type IncomingMessage, request as httpRequest } from "node:http";
+import { type ClientRequest, request as httpRequest, type IncomingMessage } from "node:http";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -65,7 +65,10 @@ export async function removeWorld({ folder }: World): Promise<void> {
 }
 
 function start(world: World, words: readonly string[], env: { readonly [name: string]: string }): Program {
-	const process = spawn(world.python, words, { env: { ...world.env, ...env }, stdio: ["pipe", "pipe", "pipe"] });
+	const process = spawn(world.python, words, {
+		env: { ...world.env, ...env },
+		stdio: ["pipe", "pipe", "pipe"],
+	});
 	let said = "";
 	for (const stream of [process.stdout, process.stderr]) stream.on("data", (data) => (said += String(data)));
 	const end = once(process, "close").then(([code, signal]) => code ?? signal);
@@ -158,36 +161,47 @@ export interface Call {
 export function call(
 	port: number,
 	path: string,
-	{ method = "GET", headers = {}, body = "" }: { method?: string; headers?: object; body?: string | Buffer } = {},
+	{
+		method = "GET",
+		headers = {},
+		body = "",
+	}: { method?: string; headers?: object; body?: string | Buffer } = {},
 ): Call {
-	const request = httpRequest({ host: "127.0.0.1", port, path, method, headers: { ...headers }, agent: false });
-	const pieces: Buffer[] = [];
-	const first = Promise.withResolvers<{ pid: number }>();
-	const done = Promise.withResolvers<Answer>();
-	request.on("response", (response) => {
-		response.on("data", (piece: Buffer) => {
-			pieces.push(piece);
-			first.resolve({ pid: Number(response.headers["x-stub-pid"]) });
-		});
-		response.on("error", done.reject);
-		response.on("end", () =>
-			done.resolve({ status: response.statusCode!, headers: response.headers, body: Buffer.concat(pieces) }),
-		);
+	const request = httpRequest({
+		host: "127.0.0.1",
+		port,
+		path,
+		method,
+		headers: { ...headers },
+		agent: false,
 	});
-	request.on("error", (error) => {
-		first.reject(error);
-		done.reject(error);
+	const pieces: Buffer[] = [];
+	const response = once(request, "response").then(([incoming]) => incoming as IncomingMessage);
+	const done = response.then(async (incoming) => {
+		incoming.on("data", (piece) => pieces.push(piece));
+		await once(incoming, "end");
+		return { status: incoming.statusCode!, headers: incoming.headers, body: Buffer.concat(pieces) };
+	});
+	const first = response.then(async (incoming) => {
+		await once(incoming, "data");
+		return { pid: Number(incoming.headers["x-stub-pid"]) };
 	});
 	// Each is awaited only by some tests.
-	first.promise.catch(() => {});
-	done.promise.catch(() => {});
+	first.catch(() => {});
+	done.catch(() => {});
+	request.on("error", () => {});
 	request.end(body);
-	return { request, soFar: () => Buffer.concat(pieces), first: first.promise, done: done.promise };
+	return { request, soFar: () => Buffer.concat(pieces), first, done };
 }
 
 /** A streamed chat request; the stubs note it under its user's name. */
 export function stream(port: number, user: string, prompt: string): Call {
-	const body = JSON.stringify({ model: "m", stream: true, user, messages: [{ role: "user", content: prompt }] });
+	const body = JSON.stringify({
+		model: "m",
+		stream: true,
+		user,
+		messages: [{ role: "user", content: prompt }],
+	});
 	const headers = { "Content-Type": "application/json", "Content-Length": Buffer.byteLength(body) };
 	return call(port, "/v1/chat/completions", { method: "POST", headers, body });
 }

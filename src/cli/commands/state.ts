@@ -51,7 +51,7 @@ export async function run(session: Session): Promise<number> {
 					"gym state list shows what there is",
 				);
 			}
-			session.out(record ? `${JSON.stringify(record, null, 2)}\n` : serializeState(state));
+			session.out(record ? `${JSON.stringify(record, null, 1)}\n` : serializeState(state));
 			return EXIT.ok;
 		}
 		case "rm": {
@@ -69,7 +69,7 @@ export async function run(session: Session): Promise<number> {
 				await lease.release();
 			}
 			tell(
-				`Forgot ${address}. Its jobs and its files stay as they are; the next plan finds the run again.\n`,
+				`Forgot ${address}. Its jobs and its files stay as they are; the next plan takes the run in again if it is live or the gymfile still says the same job.\n`,
 			);
 			return EXIT.ok;
 		}

@@ -19,6 +19,27 @@ export function justify(left: string, right: string): string {
 	return pad(left, Math.max(WIDTH - columns(right), columns(left) + 2)) + right;
 }
 
+/** `wrap`, with `right` at the right edge of the last line, or of one of its own where it has no room. */
+export function wrapBeside(text: string, indent: string, right: string): readonly string[] {
+	const lines = wrap(text, indent);
+	const last = lines.at(-1)!;
+	if (right === "") return lines;
+	return columns(last) + 2 + columns(right) <= WIDTH
+		? [...lines.slice(0, -1), justify(last, right)]
+		: [...lines, justify("", right)];
+}
+
+/** Parts with ` · ` between them, on as few lines as they fit on; a part stays whole. */
+export function joinParts(parts: readonly string[], indent: string): readonly string[] {
+	const lines: string[] = [];
+	for (const part of parts) {
+		const longer = `${lines.at(-1)} · ${part}`;
+		if (lines.length > 0 && columns(longer) <= WIDTH) lines[lines.length - 1] = longer;
+		else lines.push(indent + part);
+	}
+	return lines;
+}
+
 /** Breaks text at spaces into lines of the screen's width; `indent` stands before every line but the first. */
 export function wrap(text: string, indent: string): readonly string[] {
 	const lead = /^ */.exec(text)![0];

@@ -1,10 +1,12 @@
 /** The block of one planned action. */
 import { isLive } from "../../../state/document.ts";
+import { currentSegment } from "../../chain/segments.ts";
+import { isRenderedKnown } from "../../plan/action.ts";
 import { isQueuedEdit } from "../../plan/change-class.ts";
 import type { ActionKind, Change, PlannedAction } from "../../plan/plan.ts";
 import { diffText, fold } from "../../plan/text-diff.ts";
 import type { Value } from "../../submit/config.ts";
-import { columns, justify, pad, printable, WIDTH, wrap } from "./layout.ts";
+import { columns, joinParts, pad, printable, WIDTH, wrap, wrapBeside } from "./layout.ts";
 import type { Paint } from "./paint.ts";
 import { durationText, pathText, place, sizeText, valueText } from "./words.ts";
 
@@ -65,14 +67,28 @@ function decisionLines(action: PlannedAction, paint: Paint): readonly string[] {
 	return [
 		paint.warn(first),
 		...rest.map(paint.warn),
-		`    gym logs ${address} · gym resume ${address} · gym apply -replace=${address}`,
+		...joinParts(
+			[
+				`gym why ${address}`,
+				`gym logs ${address}`,
+				`gym resume ${address}`,
+				`gym apply -replace=${address}`,
+			],
+			"    ",
+		),
 	];
 }
 
+/** What cannot be done when such an action is refused; `submitted` for the others. */
+const PARTICIPLES: Partial<Readonly<Record<ActionKind, string>>> = {
+	cancel: "cancelled",
+	resume: "resumed",
+	update: "updated",
+};
+
 function headline(action: PlannedAction): string {
 	const address = `# ${printable(action.address)}`;
-	if (action.refused)
-		return `${address} cannot be ${action.kind === "cancel" ? "cancelled" : "submitted"} now`;
+	if (action.refused) return `${address} cannot be ${PARTICIPLES[action.kind] ?? "submitted"} now`;
 	switch (action.kind) {
 		case "cancel":
 			return `${address} will be cancelled  (no longer in the gymfile)`;
@@ -136,8 +152,9 @@ function changeGroups(action: PlannedAction, options: Options): readonly string[
 	return [...sections].flatMap(([section, changes], i) => {
 		const symbol = i === 0 ? SYMBOLS[action.kind] : "";
 		const source = changes.find((change) => change.source)?.source;
+		const head = wrapBeside(`${pad(symbol, 3)} ${section}`, "    ", printable(place(source)));
 		return [
-			symbolLine(symbol, justify(`${pad(symbol, 3)} ${section}`, printable(place(source))), options.paint),
+			...head.map((line, at) => (at === 0 ? symbolLine(symbol, line, options.paint) : line)),
 			...changes.flatMap((change) => changeLines(change, options)),
 		];
 	});
@@ -201,14 +218,13 @@ function leavesOf(path: Change["path"], value: Value | undefined, side: Leaf["si
 function detailLines(action: PlannedAction, paint: Paint): readonly string[] {
 	const { run, desired } = action;
 	const symbol = action.changes.length > 0 ? "" : SYMBOLS[action.kind];
-	const job = run?.segments.at(-1)?.jobId;
+	const job = run ? currentSegment(run.segments)?.jobId : undefined;
 	const runs = run ? `${job ? `job ${job}, ` : ""}${run.status}` : "";
 	if (!desired)
 		return [symbolLine(symbol, `${pad(symbol, 3)} ${runs}; artifacts and history are kept`, paint)];
-	const cache = action.cacheValid ? "stays valid" : "cannot be reused";
 	const facts = [
 		`job: ${sizeText(desired.size)}`,
-		...(action.kind === "resubmit" ? [`the earlier run's cache ${cache}`] : modelOf(action)),
+		...(action.kind === "resubmit" ? ["the earlier run's cache cannot be reused"] : modelOf(action)),
 		...(action.kind === "update" ? [updateText(action)] : []),
 	].join(" · ");
 	const [first = "", ...rest] = wrap(`${pad(symbol, 3)} ${facts}`, "      ");
@@ -236,7 +252,12 @@ function usedTexts({ run, desired, goOn }: PlannedAction): readonly string[] {
 	if (goOn?.resetCounters) return ["its counters start anew"];
 	const { retries, walltime } = run.chain;
 	const cap = limits.maxWalltime === null ? "" : ` of ${durationText(limits.maxWalltime)}`;
-	return [`used so far: ${retries} of ${limits.maxRetries} retries, ${durationText(walltime)}${cap}`];
+	// The failure that found none left is counted, too.
+	const spent =
+		retries > limits.maxRetries
+			? `all ${limits.maxRetries} retries`
+			: `${retries} of ${limits.maxRetries} retries`;
+	return [`used so far: ${spent}, ${durationText(walltime)}${cap}`];
 }
 
 function mapAt(value: Value | undefined, key: string): Value | undefined {
@@ -254,6 +275,9 @@ function modelOf(action: PlannedAction): readonly string[] {
 /** Diffs of the rendered files; of a new job they are shown only in full. */
 function fileLines(action: PlannedAction, options: Options): readonly string[] {
 	if (options.showJob === "none" || (action.run === null && options.showJob === "fold")) return [];
+	if (options.showJob !== "full" && action.run && action.files.length > 0 && !isRenderedKnown(action.run)) {
+		return ["    job.sh   not compared: the text of the earlier job is not known"];
+	}
 	return action.files.flatMap((file) => {
 		const [hunk = "", ...rest] = file.lines;
 		return [`    ${pad(printable(file.file), 8)} ${hunk}`, ...diffLines(rest, options, "      ")];
@@ -279,7 +303,8 @@ function diffLines(lines: readonly string[], options: Options, indent: string): 
 function refusalLines(action: PlannedAction, paint: Paint): readonly string[] {
 	const { refused } = action;
 	if (!refused) return [];
-	const lines = wrap(`    refused[${refused.code}]  ${printable(refused.message)}`, "      ");
+	const said = `    refused[${refused.code}]  ${printable(refused.message)}`;
+	const lines = wrapBeside(said, "      ", printable(place(refused.source)));
 	const remedy = refused.remedy ? wrap(`      ${printable(refused.remedy)}`, "      ") : [];
 	return [...lines.map(paint.error), ...remedy];
 }

@@ -2,10 +2,10 @@
 
 import type { Problem } from "../../errors.ts";
 import { estimate } from "../../plan/estimate.ts";
-import type { ActionKind, Plan, PlannedAction } from "../../plan/plan.ts";
+import type { ActionKind, Desired, Plan, PlannedAction } from "../../plan/plan.ts";
 import type { Unstamped } from "./events.ts";
 import { plain } from "./json-value.ts";
-import { columns, justify, pad, printable, wrap } from "./layout.ts";
+import { columns, pad, printable, wrap, wrapBeside } from "./layout.ts";
 import type { Paint } from "./paint.ts";
 import { actionLines, type ShowJob, SYMBOLS, VERBS } from "./plan-action.ts";
 import { problemFields } from "./problems.ts";
@@ -113,7 +113,11 @@ function costLines(plan: Plan): readonly string[] {
 	const cost = estimate(plan.actions, plan.state);
 	const counted = cost.jobs - cost.uncounted;
 	if (cost.jobs === 0) return [];
-	if (counted === 0) return [`${plural(cost.nodes, "node")} in all; GPUs per node are not known.`];
+	// A job on this machine takes what is there.
+	if (plan.actions.every(({ desired }) => desired === null || isLocal(desired))) return [];
+	if (counted === 0) {
+		return [`${plural(cost.nodes, "node")} in all. GPU-hours: not known, as no pool says gpus_per_node.`];
+	}
 	const bound = cost.atMost === null ? "no upper bound" : `at most ${cost.atMost.toFixed(1)}`;
 	const expected = cost.expected
 		? ` (expected ${cost.expected.gpuHours.toFixed(1)}, from ${plural(cost.expected.runs, "earlier run")})`
@@ -123,17 +127,21 @@ function costLines(plan: Plan): readonly string[] {
 	return [`GPU-hours: ${bound}${expected}. ${plural(cost.nodes, "node")} in all.${left}`];
 }
 
+function isLocal({ document }: Desired): boolean {
+	const compute = document.get("compute");
+	return (
+		compute instanceof Map && [...compute.values()].some((one) => one instanceof Map && one.get("type") === "local")
+	);
+}
+
 function problemLines(problem: Problem, paint: Paint): readonly string[] {
 	const word = { error: "Error", warning: "Warning", note: "Note" }[problem.severity];
 	const mark = problem.severity === "error" ? paint.error : paint.warn;
 	const said = [problem.at, problem.message].filter((part) => part !== "").join(": ");
 	const remedy = problem.remedy ? `; ${problem.remedy}` : "";
 	const text = printable(`${problem.code}  ${said}${remedy}`);
-	const lines = wrap(`${word}  ${text}`, " ".repeat(9));
-	const end = justify(lines.at(-1)!, printable(place(problem.source)));
-	return [...lines.slice(0, -1), end].map((line, i) =>
-		i === 0 ? mark(word) + line.slice(word.length) : line,
-	);
+	const lines = wrapBeside(`${word}  ${text}`, " ".repeat(9), printable(place(problem.source)));
+	return lines.map((line, i) => (i === 0 ? mark(word) + line.slice(word.length) : line));
 }
 
 function count(actions: readonly PlannedAction[]) {

@@ -137,9 +137,14 @@ find_jobs() { # fills id[NAME] from the queue; of two jobs in one directory the 
   look '%A|%T|%r|%u|%Z' || return
   local job state reason owner dir name stays; local -A held=() begun=()
   while IFS='|' read -r job state reason owner dir; do
-    [[ $dir && $owner == "$user" && "$known" != *" $job "* ]] || continue
-    name=\${of[$dir]-}
-    [[ $name ]] || continue
+    name=\${of[\${dir:-none}]-}
+    [[ $name && $owner == "$user" ]] || continue
+    # A successor that waits for what cannot come: not every Slurm takes it away.
+    if [[ $state == PENDING && $reason == DependencyNeverSatisfied && $job != "\${id[$name]-}" ]]; then
+      scancel "$job" 2>>submit.err
+      continue
+    fi
+    [[ "$known" != *" $job "* ]] || continue
     ! is_over "$state" || [[ $job == "\${id[$name]-}" ]] || continue # what nobody recorded never did anything
     if [[ $state == PENDING && $reason == JobHeldUser ]]; then held[$name]+=" $job"
     else begun[$name]=\${begun[$name]:-$job}; fi

@@ -112,7 +112,7 @@ describe("live", () => {
 	});
 
 	test("a word that nobody knows is not taken for an end", () => {
-		expect(judge([job(queue("HIBERNATING"))])).toEqual({ status: "running", note: "Slurm says HIBERNATING" });
+		expect(judge([job(queue("HIBERNATING"))])).toEqual({ status: "running", note: "the scheduler says HIBERNATING" });
 	});
 });
 
@@ -135,12 +135,12 @@ describe("ended", () => {
 	});
 
 	test.each([
-		["FAILED", { exitCode: 2 }, "failed", "Slurm says FAILED, exit 2, no end record"],
+		["FAILED", { exitCode: 2 }, "failed", "the scheduler says FAILED, exit 2, no end record"],
 		[
 			"OUT_OF_MEMORY",
 			{ exitCode: 0, signal: 9 },
 			"failed",
-			"Slurm says OUT_OF_MEMORY, signal 9, no end record",
+			"the scheduler says OUT_OF_MEMORY, signal 9, no end record",
 		],
 		["TIMEOUT", {}, "timeout", "time limit reached"],
 		["PREEMPTED", {}, "preempted", "preempted by other jobs"],

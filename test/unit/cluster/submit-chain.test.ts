@@ -3,7 +3,7 @@ import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeEach, expect, test } from "vitest";
 import { COUNTER_FILES } from "../../../src/cluster/scheduler.ts";
-import { type FakeSlurm, fakeSlurm } from "./fake-slurm.ts";
+import { type FakeSlurm, fakeSlurm, USER } from "./fake-slurm.ts";
 import { submit } from "./submit-run.ts";
 
 let slurm: FakeSlurm;
@@ -44,4 +44,14 @@ test("asking again for a job that is there resets nothing of what it has used up
 	expect(jobs).toMatchObject([{ jobId: "101" }]);
 	expect(await counters()).toEqual([".gym_infra_retries"]);
 	expect(await slurm.calls("sbatch")).toHaveLength(1);
+});
+
+test("a successor that waits for what cannot come is neither taken for the next job nor left there", async () => {
+	const reason = "DependencyNeverSatisfied";
+	await slurm.add({ id: 8, state: "PENDING", reason, user: USER, dir });
+	await slurm.add({ id: 9, state: "PENDING", reason, user: "somebody", dir });
+	await slurm.add({ id: 10, state: "PENDING", reason, user: USER, dir: `${dir}2` });
+	const { jobs } = await submit(slurm, { jobs: [{ knownIds: ["7"], previous: "7" }] });
+	expect(jobs).toMatchObject([{ jobId: "101" }]);
+	expect(await slurm.calls("scancel")).toEqual(["8"]);
 });

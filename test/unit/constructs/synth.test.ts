@@ -10,8 +10,10 @@ import {
 	LocalCompute,
 	lit,
 	Otel,
+	RayCluster,
 	SlurmCompute,
 	synthApp,
+	VllmPdService,
 	VllmService,
 } from "../../../constructs/index.ts";
 import { synth } from "../../../constructs/testing/index.ts";
@@ -123,7 +125,7 @@ describe("the pieces of a stack", () => {
 		new SlurmCompute(stack, "two", { account: "a" });
 		new Driver(stack, "d1");
 		new Driver(stack, "d2");
-		new Otel(stack, "otel2", { enabled: true });
+		new Otel(stack, "otel2", { endpoint: "https://otel.example", serviceName: "evals" });
 		expect(problems(stack).map(({ code, construct }) => [code, construct])).toEqual([
 			["compute-duplicate", "math/two"],
 			["driver-duplicate", "math/d2"],
@@ -184,6 +186,33 @@ describe("the pieces of a stack", () => {
 			{ code: "reference-foreign", at: "driver.policy_model", construct: "one/driver" },
 			{ code: "reference-foreign", at: "services.policy.node_pool", construct: "two/policy" },
 		]);
+	});
+
+	test("a pool of another stack's cluster is refused wherever a pool can stand, with the line", () => {
+		const app = new App();
+		const cluster = new SlurmCompute(newStack(app, "far"), "c", {
+			account: "a",
+			nodePools: { gpu: { partition: "q" } },
+		});
+		const stack = newStack(app, "here");
+		new SlurmCompute(stack, "c", { account: "a", nodePools: { gpu: { partition: "q" } } });
+		const far = cluster.pool("gpu");
+		const split = new VllmPdService(stack, "split", {
+			model: "m",
+			nodePool: far,
+			prefill: { nodePool: far },
+			decode: { nodePool: far },
+		});
+		const hub = new RayCluster(stack, "hub", { nodePools: [far], resources: [[far, { slots: 1 }]] });
+		const found = problems(stack);
+		expect(found.map(({ code, at, source }) => [code, at, source?.line])).toEqual([
+			["reference-foreign", "services.split.node_pool", split.source!.line],
+			["reference-foreign", "services.split.prefill.node_pool", split.source!.line],
+			["reference-foreign", "services.split.decode.node_pool", split.source!.line],
+			["reference-foreign", "services.hub.node_pools[0]", hub.source!.line],
+			["reference-foreign", "services.hub.resources.gpu", hub.source!.line],
+		]);
+		expect(split.source).toMatchObject({ file: import.meta.filename, line: expect.any(Number) });
 	});
 });
 

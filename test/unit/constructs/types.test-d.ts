@@ -26,8 +26,10 @@ import {
 	isKind,
 	LocalCompute,
 	lit,
+	Otel,
 	RayCluster,
 	SlurmCompute,
+	VllmPdService,
 	VllmService,
 } from "../../../constructs/index.ts";
 import type {
@@ -124,6 +126,79 @@ new Benchmark(stack, "b", { run: { at: new Date() } });
 new Benchmark(stack, "b", { run: { key: host("KEY") } });
 // @ts-expect-error no such rule
 new Benchmark(stack, "b", { lifecycle: { onChange: "ignore" } });
+
+// A script takes the place of `gym eval run`: nothing that only `gym eval run` reads stands beside it.
+new Benchmark(stack, "b", { command: "make eval" });
+new Benchmark(stack, "b", {
+	command: "make eval",
+	prepare: { split: "dev" },
+	resumable: false,
+	lifecycle: {},
+});
+new Benchmark(stack, "b", { command: null, run: { x: 1 }, resumable: { maxRetries: 1 } });
+// @ts-expect-error a command has no run
+new Benchmark(stack, "b", { command: "make eval", run: { x: 1 } });
+// @ts-expect-error a command cannot go on
+new Benchmark(stack, "b", { command: "make eval", resumable: true });
+// @ts-expect-error a command cannot go on
+new Benchmark(stack, "b", { command: "make eval", resumable: { maxRetries: 1 } });
+
+// A Ray cluster spans pools; each tier of a prefill/decode service is bound to one.
+new RayCluster(stack, "ray", {
+	nodePools: [cluster.pool("gpu")],
+	resources: [[cluster.pool("aux"), { x: 1 }]],
+});
+// @ts-expect-error it has a list of pools
+new RayCluster(stack, "ray", { nodePool: cluster.pool("gpu") });
+// @ts-expect-error pools are referred to by object
+new RayCluster(stack, "ray", { nodePools: ["gpu"] });
+// @ts-expect-error resources belong to pools
+new RayCluster(stack, "ray", { resources: { aux: { x: 1 } } });
+// @ts-expect-error it serves no model
+new RayCluster(stack, "ray", { model: "m" });
+
+const prefill = { nodePool: cluster.pool("gpu") };
+const decode = { nodePool: cluster.pool("aux"), tensorParallelSize: 4, port: 8100 };
+const split = new VllmPdService(stack, "split", {
+	model: "m",
+	prefill,
+	decode,
+	serverPerNode: true,
+	nixlSideChannelPort: 5700,
+});
+new Driver(stack, "driver", { policyModel: split });
+// @ts-expect-error it has two tiers
+new VllmPdService(stack, "split", { model: "m", prefill });
+// @ts-expect-error a tier needs a pool
+new VllmPdService(stack, "split", { model: "m", prefill, decode: { tensorParallelSize: 4 } });
+// @ts-expect-error a tier needs a pool
+new VllmPdService(stack, "split", { model: "m", prefill, decode: { nodePool: null } });
+// @ts-expect-error how many servers there are is said for both tiers
+new VllmPdService(stack, "split", { model: "m", prefill, decode: { ...decode, serverPerNode: true } });
+// @ts-expect-error the side channel is said for both tiers
+new VllmPdService(stack, "split", { model: "m", prefill, decode: { ...decode, nixlSideChannelPort: 5700 } });
+// @ts-expect-error so is the connector
+new VllmPdService(stack, "split", { model: "m", prefill: { ...prefill, kvConnector: "X" }, decode });
+// @ts-expect-error a vLLM server has no tiers
+new VllmService(stack, "s", { model: "m", prefill });
+
+// A collector that runs has to know where to send and as whom.
+new Otel(stack, "otel", { enabled: false });
+new Otel(stack, "otel", { endpoint: "https://otel.example", serviceName: "evals" });
+declare const traced: boolean;
+new Otel(stack, "otel", { enabled: traced, endpoint: "https://otel.example", serviceName: "evals" });
+// @ts-expect-error it is on unless switched off
+new Otel(stack, "otel", {});
+// @ts-expect-error the service's name is missing
+new Otel(stack, "otel", { enabled: true, endpoint: "https://otel.example" });
+// @ts-expect-error it may be on, and then sends nowhere
+new Otel(stack, "otel", { enabled: traced });
+
+// A pool has one cluster: a reference is made by it, and the placement is a compute.
+// @ts-expect-error a reference is no name and props
+new VllmService(stack, "s", { model: "m", nodePool: { name: "gpu" } });
+// @ts-expect-error a service is no compute
+new VllmService(stack, "s", { model: "m", placement: policy });
 
 declare const anything: unknown;
 if (isKind(anything, "vllm", "benchmark")) expectTypeOf(anything).toEqualTypeOf<VllmService | Benchmark>();
