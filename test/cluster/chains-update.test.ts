@@ -69,3 +69,27 @@ it("a single job that waits keeps its place", async () => {
 	const plan = await one.gym(["plan", "-f", "lab.yaml", "-detailed-exitcode"]);
 	expect(plan.code, plan.text).toBe(0);
 });
+
+it.each(["update.written", "update.done"])(
+	"an apply that dies at %s is finished by the next one",
+	async (point) => {
+		const { driver } = await steered();
+		const one = await chainProject({ talk: playing("work") }, { driver, compute: { walltime: "01:00:00" } });
+		const applied = await one.gym(["apply", ...FLAGS]);
+		expect(applied.code, applied.text).toBe(0);
+		await (await chainsOf(one)).running("talk", 1);
+		const live = (await liveJobs(one)).get("talk")!;
+
+		const compute = { walltime: "02:00:00" };
+		const limits = { max_retries: 9, max_walltime: "10:00:00" };
+		await one.write(chainDocument(one.outputPath, { talk: playing("work", limits) }, { driver, compute }));
+		const killed = await one.gym(["apply", ...FLAGS], { GYMFILE_TEST_STOP_AT: point });
+		expect(killed.code, killed.text).not.toBe(0);
+		const again = await one.gym(["apply", ...FLAGS]);
+		expect(again.code, again.text).toBe(0);
+		expect(await settings(live[1]!)).toMatch(/^2:00:00/);
+		expect((await liveJobs(one)).get("talk")).toEqual(live);
+		const plan = await one.gym(["plan", "-f", "lab.yaml", "-detailed-exitcode"]);
+		expect(plan.code, plan.text).toBe(0);
+	},
+);

@@ -14,7 +14,7 @@ import { runDirs } from "./runs.ts";
 import { wrap } from "./sbatch-wrapper.ts";
 
 /** Points are tried in that many projects at a time: most of a row is waiting for the cluster. */
-const LANES = 8;
+const LANES = 6;
 
 const LIST = { GYMFILE_TEST_LIST_POINTS: "1" };
 

@@ -83,7 +83,7 @@ describe("a run that the state lost", () => {
 		expectCode(await gym(one, "apply"), 0);
 		const refused = await gym(one, "apply");
 		expectCode(refused, 4);
-		expect(refused.stderr).toContain("live-chain");
+		expect(refused.stdout).toContain("live-chain");
 		expect(await liveJobs(one)).toEqual(before);
 		expect(await runDirs(one)).toHaveLength(1);
 	});

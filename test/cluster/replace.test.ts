@@ -111,9 +111,9 @@ describe("a live benchmark that was edited", () => {
 		const state = await one.stateText();
 		const refused = await gym(one, "apply");
 		expect(refused.code, refused.text).toBe(4);
-		expect(refused.stderr).toContain("live-chain");
-		expect(refused.stderr).toContain(old);
-		expect(refused.stderr).toMatch(/gymfile\.ts:\d+/);
+		expect(refused.stdout).toContain("live-chain");
+		expect(refused.stdout).toContain(old);
+		expect(refused.stdout).toMatch(/gymfile\.ts:\d+/);
 		expect(await one.stateText()).toBe(state);
 		expect((await liveJobs(one)).get("talk")).toEqual([old]);
 		expect(await jobs(`${one.outputPath}/`)).toHaveLength(2);

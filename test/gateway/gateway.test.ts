@@ -252,15 +252,25 @@ describe("three replicas on two nodes", () => {
 
 describe("two replicas on one node, with a Ray of its own", () => {
 	const oneNode = { SLURM_STEP_NUM_NODES: "1", SLURM_GPUS_ON_NODE: "4" };
+	const started: Program[] = [];
 	let world: World;
+	const begin = async (words: readonly string[], env: object) => {
+		const [gateway, port] = await startGateway(world, words, { ...oneNode, ...env });
+		started.push(gateway);
+		return { gateway, port };
+	};
 
 	beforeAll(async () => {
 		world = await makeWorld({});
 	});
-	afterAll(() => removeWorld(world));
+	afterAll(async () => {
+		for (const { process } of started) process.kill("SIGTERM");
+		await Promise.all(started.map(({ end }) => end));
+		await removeWorld(world);
+	});
 
 	it("ends when no replica can be kept alive", async () => {
-		const [gateway, port] = await startGateway(world, shape(2, 4, 2), { ...oneNode, STUB_EXIT_AFTER: "0" });
+		const { gateway, port } = await begin(shape(2, 4, 2), { STUB_EXIT_AFTER: "0" });
 		await until(async () => (await records(world)).length === 2);
 		expect(new Set((await records(world)).map(({ node }) => node)).size).toBe(1);
 		expect(await health(port)).toBe(503);
@@ -273,7 +283,7 @@ describe("two replicas on one node, with a Ray of its own", () => {
 	});
 
 	it("ends at once where there is no room", async () => {
-		const [gateway] = await startGateway(world, shape(2, 2, 2), oneNode);
+		const { gateway } = await begin(shape(2, 2, 2), {});
 		expect(await gateway.end).toBe(1);
 		expect(gateway.said()).toContain("no room for 2 replicas of 2 GPUs, at most 1 a node");
 	});

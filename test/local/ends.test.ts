@@ -72,6 +72,16 @@ describe.concurrent("a job", () => {
 		expect((await user.ok(["destroy", "--auto-approve"])).stderr).toContain("Nothing of lab is live");
 	});
 
+	test("by itself leaves nothing to destroy", async ({ user }) => {
+		await user.write(gymfile({ benchmarks: { quick: "true" } }));
+		await user.ok(["apply", "--auto-approve"]);
+		await user.until("lab/quick", "succeeded");
+		expect(await user.ok(["destroy", "--auto-approve"])).toMatchObject({
+			stdout: "",
+			stderr: "Nothing of lab is live.\n",
+		});
+	});
+
 	test.for([
 		["cancel lab/slow", "cancelled"],
 		["destroy", "cancelled"],

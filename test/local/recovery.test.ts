@@ -36,7 +36,8 @@ describe.concurrent("gym resume", () => {
 		await applied(user, { slow: ENDLESS }, "running");
 		const refused = await user.gym(["resume", "slow", "--auto-approve"]);
 		expect(refused.code, refused.text).toBe(4);
-		expect(refused.stderr).toContain("nothing to resume");
+		expect(refused.stdout).toContain("nothing to resume");
+		expect(refused.stderr).toMatch(/^1 error\. +exit 4\n$/);
 		await user.ok(["cancel", "slow", "--auto-approve"]);
 		await user.ok(["resume", "slow", "--auto-approve"]);
 		await user.until("lab/slow", "running");
@@ -44,7 +45,16 @@ describe.concurrent("gym resume", () => {
 		await user.write(gymfile({ benchmarks: { slow: "true\n" } }));
 		const changed = await user.gym(["resume", "slow", "--auto-approve"]);
 		expect(changed.code, changed.text).toBe(4);
-		expect(changed.stderr).toContain("has changed since that run");
+		expect(changed.stdout).toContain("has changed since that run");
+	});
+
+	test("has to be a benchmark, which is said once and of what was typed", async ({ user }) => {
+		await applied(user, { quick: "true\n" }, "succeeded");
+		const typo = await user.gym(["resume", "lab/nope", "--auto-approve"]);
+		expect(typo.code, typo.text).toBe(3);
+		expect(typo.stderr).toMatch(
+			/^error\[address-unknown\] {2}lab\/nope names no benchmark\n[\s\S]*\n1 error\. /,
+		);
 	});
 });
 

@@ -117,21 +117,30 @@ test("a document survives being written and read", () => {
 	);
 });
 
-test("the plus and context lines of a diff are the new text, the minus and context lines the old one", () => {
-	const text = fc
-		.array(fc.constantFrom("a", "b", "c", ""), { minLength: 1, maxLength: 6 })
-		.map((lines) => `${lines.join("\n")}\n`);
-	fc.assert(
-		fc.property(text, text, (before, after) => {
-			fc.pre(before !== after);
-			const lines = diffText(before, after).filter((line) => !line.startsWith("@@"));
-			const side = (mark: string) =>
-				lines
-					.filter((line) => line[0] !== mark)
-					.map((line) => `${line.slice(1)}\n`)
-					.join("");
-			expect(side("-")).toBe(after);
-			expect(side("+")).toBe(before);
-		}),
-	);
-});
+test.each([
+	["with", "\n"],
+	["without", ""],
+])(
+	"the plus and context lines of a diff of texts %s a line feed at their end are the new text, the minus and context lines the old one",
+	(_, end) => {
+		// So few lines that the context of a change reaches all others.
+		const text = fc
+			.array(fc.constantFrom("a", "b", "c", ""), { minLength: 1, maxLength: 4 })
+			.filter((lines) => end !== "" || lines.at(-1) !== "")
+			.map((lines) => `${lines.join("\n")}\n`);
+		fc.assert(
+			fc.property(text, text, (before, after) => {
+				fc.pre(before !== after);
+				const [old, now] = [before, after].map((whole) => (end === "" ? whole.slice(0, -1) : whole));
+				const lines = diffText(old!, now!).filter((line) => !line.startsWith("@@"));
+				const side = (mark: string) =>
+					lines
+						.filter((line) => line[0] !== mark)
+						.map((line) => `${line.slice(1)}\n`)
+						.join("");
+				expect(side("-")).toBe(after);
+				expect(side("+")).toBe(before);
+			}),
+		);
+	},
+);

@@ -27,7 +27,13 @@ export async function run(session: Session): Promise<number> {
 }
 
 /** Ends that leave nothing behind. After any other, such as a lost node, a cancel ends what may be left. */
-const CLEAN_ENDS: ReadonlySet<RunStatus> = new Set(["succeeded", "failed", "timeout", "cancelled", "stopped"]);
+const CLEAN_ENDS: ReadonlySet<RunStatus> = new Set([
+	"succeeded",
+	"failed",
+	"timeout",
+	"cancelled",
+	"stopped",
+]);
 
 /** Benchmarks with something to cancel, by a look at the cluster; nothing is written. */
 async function liveBenchmarks(stack: string, io: Io): Promise<readonly string[]> {

@@ -68,12 +68,7 @@ function decisionLines(action: PlannedAction, paint: Paint): readonly string[] {
 		paint.warn(first),
 		...rest.map(paint.warn),
 		...joinParts(
-			[
-				`gym why ${address}`,
-				`gym logs ${address}`,
-				`gym resume ${address}`,
-				`gym apply -replace=${address}`,
-			],
+			[`gym why ${address}`, `gym logs ${address}`, `gym resume ${address}`, `gym apply -replace=${address}`],
 			"    ",
 		),
 	];
@@ -225,6 +220,7 @@ function detailLines(action: PlannedAction, paint: Paint): readonly string[] {
 	const facts = [
 		`job: ${sizeText(desired.size)}`,
 		...(action.kind === "resubmit" ? ["the earlier run's cache cannot be reused"] : modelOf(action)),
+		...(action.kind === "resume" ? ["goes on with its cache"] : []),
 		...(action.kind === "update" ? [updateText(action)] : []),
 	].join(" · ");
 	const [first = "", ...rest] = wrap(`${pad(symbol, 3)} ${facts}`, "      ");

@@ -130,7 +130,8 @@ function costLines(plan: Plan): readonly string[] {
 function isLocal({ document }: Desired): boolean {
 	const compute = document.get("compute");
 	return (
-		compute instanceof Map && [...compute.values()].some((one) => one instanceof Map && one.get("type") === "local")
+		compute instanceof Map &&
+		[...compute.values()].some((one) => one instanceof Map && one.get("type") === "local")
 	);
 }
 

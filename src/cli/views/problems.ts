@@ -21,14 +21,23 @@ const AFTERMATH: Readonly<Record<Aftermath, string>> = {
 
 const PLACE_COLUMNS = 19;
 
-/** Every problem in a block of its own, then their number and the exit code. */
-export function problemsText(screen: ProblemsScreen, paint: Paint): string {
+/**
+ * Every problem in a block of its own, then their number and the exit code.
+ * @param shown problems that the plan has just shown in their place: they are only counted; default none
+ */
+export function problemsText(
+	screen: ProblemsScreen,
+	paint: Paint,
+	shown: ReadonlySet<Problem> = new Set(),
+): string {
 	const errors = screen.problems.filter((problem) => problem.severity === "error").length;
 	const footer = justify(
 		`${plural(errors, "error")}.${AFTERMATH[screen.aftermath]}`,
 		`exit ${EXIT[screen.exit]}`,
 	);
-	const blocks = screen.problems.map((problem) => problemLines(problem, paint).join("\n"));
+	const blocks = screen.problems
+		.filter((problem) => !shown.has(problem))
+		.map((problem) => problemLines(problem, paint).join("\n"));
 	return `${[...blocks, footer].join("\n\n")}\n`;
 }
 

@@ -4,6 +4,7 @@
  */
 import type { Holder } from "../../../state/store.ts";
 import type { Change } from "../../apply/wait.ts";
+import type { Problem } from "../../errors.ts";
 import type { Plan } from "../../plan/plan.ts";
 import {
 	type ApplyOutcome,
@@ -67,8 +68,12 @@ export interface HumanOptions {
 
 /** Screens for people: what a command answers on stdout, problems and waiting on stderr. */
 export function humanView(sink: Sink, options: HumanOptions): View {
+	const shown = new Set<Problem>();
 	return {
-		plan: (plan) => sink.out(planText(plan, options)),
+		plan(plan) {
+			for (const { refused } of plan.actions) if (refused) shown.add(refused);
+			sink.out(planText(plan, options));
+		},
 		tookOver: (stack, holder) => sink.err(`${tookOverText(stack, holder)}\n`),
 		valid: (screen) => sink.out(validText(screen, options.paint)),
 		document: (screen) => sink.out(documentText(screen)),
@@ -79,7 +84,7 @@ export function humanView(sink: Sink, options: HumanOptions): View {
 		why: (screen) => sink.out(whyText(screen, options)),
 		waiting: (change) => sink.out(waitingText(change)),
 		logLine: (_address, source, line) => sink.out(`${printable(source)} | ${printable(line)}\n`),
-		problems: (screen) => sink.err(problemsText(screen, options.errorPaint)),
+		problems: (screen) => sink.err(problemsText(screen, options.errorPaint, shown)),
 	};
 }
 

@@ -5,6 +5,7 @@
  */
 import { quoteAll } from "../../job/script/quote.ts";
 import type { Points } from "../../points.ts";
+import { NAMED_CLUSTERS_FUNCTION } from "./named-clusters.ts";
 import { pointFunction } from "./point-function.ts";
 
 /**
@@ -12,25 +13,29 @@ import { pointFunction } from "./point-function.ts";
  * `ID DIR` a line). Fails with 75 when the queue does not answer.
  */
 export const CANCEL_FUNCTION = `cancel_jobs() {
-  local seen id dir state owner empty=0 try silent=0; local -A mine=()
+  local seen id dir state owner cluster empty=0 try silent=0; local -a clusters=(); local -A mine=()
+  named_clusters "\${@%/*}"
   found=
   for dir; do
     mine[$dir]=1
   done
   point cancel.marked
   for ((try = 0; try < 240 && empty < 2; try++)); do
-    if ! seen=$(squeue -h -a -u "$user" -o '%A|%T|%u|%Z' 2>/dev/null); then
-      empty=0
-      ((++silent < 10)) || return 75
-      sleep 1
-      continue
-    fi
-    silent=0 found=
-    while IFS='|' read -r id state owner dir; do
-      [[ $id && $dir && $owner == "$user" && \${mine[$dir]-} ]] || continue
-      found+="$id $dir"$'\\n'
-      [[ $state == COMPLETING ]] || { scancel "$id" 2>/dev/null && gone[$id]=$dir; }
-    done <<<"$seen"
+    found=
+    for cluster in '' "\${clusters[@]}"; do
+      if ! seen=$(squeue \${cluster:+-M "$cluster"} -h -a -u "$user" -o '%A|%T|%u|%Z' 2>/dev/null); then
+        empty=0
+        ((++silent < 10)) || return 75
+        sleep 1
+        continue 2
+      fi
+      while IFS='|' read -r id state owner dir; do
+        [[ $id && $dir && $owner == "$user" && \${mine[$dir]-} ]] || continue
+        found+="$id $dir"$'\\n'
+        [[ $state == COMPLETING ]] || { scancel \${cluster:+-M "$cluster"} "$id" 2>/dev/null && gone[$id]=$dir; }
+      done <<<"$seen"
+    done
+    silent=0
     if [[ $found ]]; then empty=0; else ((++empty)); fi
     ((empty >= 2)) || sleep 0.25
   done
@@ -55,6 +60,7 @@ export function cancelScript(jobDirs: readonly string[], points: Points): string
 	const locks = [...new Set(jobDirs.map((dir) => `${dir.slice(0, dir.lastIndexOf("/"))}/submit.lock`))];
 	return `# Cancels the jobs of ${jobDirs.length} benchmark(s).
 ${pointFunction(points)}
+${NAMED_CLUSTERS_FUNCTION}
 ${MARK_FUNCTION}
 ${CANCEL_FUNCTION}
 main() {

@@ -58,6 +58,7 @@ function accountingLines(queries: readonly RunQuery[]): readonly string[] {
 	const ids = queries.flatMap((query) => query.jobIds);
 	return [
 		`ids=${quote(ids.join(","))}$(later_ids ${quoteAll(queries.map((query) => query.jobDir))})`,
+		"ids=${ids#,}",
 		"if [[ $ids ]] && command -v sacct >/dev/null; then",
 		`  ask 3 accounting ${accountingCommand('"$ids"')}`,
 		`  for f in "\${clusters[@]}"; do ask 3 "accounting@$f" ${accountingCommand('"$ids"', '-M "$f"')}; done`,

@@ -15,7 +15,10 @@ import type { Points } from "../../points.ts";
 import { recordHead, stackMark } from "../job-record.ts";
 import { COUNTER_FILES, type JobRequest, type StagedFile, type Submission } from "../scheduler.ts";
 import { CANCEL_FUNCTION, MARK_FUNCTION } from "./cancel-script.ts";
+import { NAMED_CLUSTERS_FUNCTION } from "./named-clusters.ts";
 import { pointFunction } from "./point-function.ts";
+import { LOOK_FUNCTION, RELEASE_FUNCTION } from "./queue-functions.ts";
+import { ANSWER_FUNCTIONS } from "./sbatch-answer.ts";
 import { stackLock } from "./stack-lock.ts";
 
 /** Exit codes of the script that the scheduler turns into errors. */
@@ -97,6 +100,7 @@ export function submitScript(submission: Submission, points: Points): string {
 	const known = jobs.flatMap((job) => job.knownIds);
 	return `# Stages and submits ${jobs.length} job(s), exactly once each.
 ${pointFunction(points)}
+${NAMED_CLUSTERS_FUNCTION}
 ${MARK_FUNCTION}
 ${CANCEL_FUNCTION}
 forward() { # sbatch's environment, which becomes the job's: the user's own without secrets, and the forwarded values
@@ -111,28 +115,8 @@ text() { # a JSON string
   s=\${s//"$slash"/"$slash$slash"}; s=\${s//"$quote"/"$slash$quote"}; s=\${s//$'\\n'/"\${slash}n"}; s=\${s//$'\\t'/"\${slash}t"}
   printf '"%s"' "\${s//[[:cntrl:]]/}"
 }
-words() { # what a program said on stdin, without colours and carriage returns, as UTF-8
-  sed $'s/\\e\\\\[[0-9;]*[A-Za-z]//g; s/\\r//g' | tr -d '\\000' | { iconv -c -f UTF-8 -t UTF-8 2>/dev/null || true; }
-}
-answer() { # STDOUT STDERR: "ID CLUSTER" in what sbatch said: its sentence, or on stdout a line that is only an id
-  local line sentence='Submitted batch job ([1-9][0-9]*)( on cluster ([^[:space:]]+))?' said=
-  local only='^[[:space:]]*([1-9][0-9]*)(;([^[:space:]]+))?[[:space:]]*$'
-  while IFS= read -r line; do
-    [[ ! $line =~ $only ]] || said="\${BASH_REMATCH[1]} \${BASH_REMATCH[3]}"
-  done <<<"$1"
-  while IFS= read -r line; do
-    [[ ! $line =~ $sentence ]] || said="\${BASH_REMATCH[1]} \${BASH_REMATCH[3]}"
-  done <<<"$2"$'\\n'"$1"
-  printf '%s' "$said"
-}
-look() { # FORMAT: fills seen with what the controller knows of this user's jobs; no answer is never "none"
-  local try
-  for try in 1 2 3; do
-    if seen=$(SLURM_TIME_FORMAT=%s squeue -h -a -t all -u "$user" -o "$1" 2>>submit.err); then return 0; fi
-    ((try == 3)) || sleep "$try"
-  done
-  return 75
-}
+${ANSWER_FUNCTIONS}
+${LOOK_FUNCTION}
 find_jobs() { # fills id[NAME] from the queue; of two jobs in one directory the lowest stays, and a held double goes
   look '%A|%T|%r|%u|%Z' || return
   local job state reason owner dir name stays; local -A held=() begun=()
@@ -196,21 +180,7 @@ accept() { # NAME ID CLUSTER
   printf '%s\\t%s\\t%s\\n' "$1" "$2" "$3" >>submit.ids || unrecorded=1
 }
 busy() { is_open "$1" && [[ \${error[$1]-} =~ [Tt]imed\\ out|[Uu]nable\\ to\\ contact|[Tt]emporarily|[Tt]ry\\ again|[Zz]ero\\ [Bb]ytes|[Cc]onnect ]]; }
-release() { # until none is held: a busy controller may have to be asked again
-  local wait line held
-  for wait in 0 1 4; do
-    ((wait == 0)) || sleep "$wait"
-    scontrol release "$@" 2>>submit.err
-    look '%A|%T|%r|%V|%S' || return
-    held=
-    while IFS= read -r line; do
-      [[ $line == [0-9]*'|'* ]] || continue
-      state[\${line%%|*}]=\${line#*|}
-      [[ " $* " != *" \${line%%|*} "* || $line != *'|PENDING|JobHeldUser|'* ]] || held=1
-    done <<<"$seen"
-    [[ $held ]] || return
-  done
-}
+${RELEASE_FUNCTION}
 
 ${jobs.flatMap(jobLines).join("\n")}
 

@@ -32,7 +32,8 @@ from yarl import URL
 # All in seconds.
 JOIN = 600  # for the nodes to join Ray
 GRACE = 10  # between TERM and KILL
-PROBE = 1  # between two looks at a server's health
+PROBE = 1  # between two looks at a server that does not serve, and
+WATCH = 5  # at one that does: each look may be a line of its log
 CONNECT = 10  # for a connection to a server, and for its answer to a look
 SILENT = 120  # without good health, after which a server that served counts as dead
 STEADY = 600  # of good health, after which earlier failures of a replica are forgotten
@@ -52,12 +53,12 @@ GUARD = """trap '' TERM
 exec 3<&0
 {
     cat <&3
-    kill -TERM -- "-$1" || exit
-    while [ "$2" -gt 0 ] && kill -0 -- "-$1"; do
+    kill -TERM "-$1" || exit
+    while [ "$2" -gt 0 ] && kill -0 "-$1"; do
         sleep 1
         set -- "$1" $(($2 - 1))
     done
-    kill -KILL -- "-$1"
+    kill -KILL "-$1"
 } >/dev/null 2>&1 &"""
 
 
@@ -176,7 +177,7 @@ class Fleet:
             try:
                 end = await self.serve(replica)
             except (ray.exceptions.RayError, RuntimeError, OSError) as error:
-                end = f"could not run: {str(error).strip().splitlines()[-1:]}"
+                end = f"could not run: {type(error).__name__}: {str(error).strip().partition('. ')[0]}"
             failures = 1 if replica.healthy - replica.since > STEADY else failures + 1
             say(f"replica {replica.index} {end}; failure {failures} of {RESTARTS + 1}")
             if failures <= RESTARTS:
@@ -236,7 +237,7 @@ class Fleet:
                 replica.since = replica.since or replica.healthy
             if enough():
                 return
-            await asyncio.wait({ended}, timeout=PROBE)
+            await asyncio.wait({ended}, timeout=WATCH if replica.serving else PROBE)
 
     async def end(self, actor):
         # The actor may be gone; its guard ends the server then.

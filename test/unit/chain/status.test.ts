@@ -112,7 +112,10 @@ describe("live", () => {
 	});
 
 	test("a word that nobody knows is not taken for an end", () => {
-		expect(judge([job(queue("HIBERNATING"))])).toEqual({ status: "running", note: "the scheduler says HIBERNATING" });
+		expect(judge([job(queue("HIBERNATING"))])).toEqual({
+			status: "running",
+			note: "the scheduler says HIBERNATING",
+		});
 	});
 });
 

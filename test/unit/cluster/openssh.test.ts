@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, stat } from "node:fs/promises";
+import { mkdir, readdir, readFile, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { makeControlFolder, removeControlFolder } from "../../../src/cluster/transport/control-folder.ts";
@@ -254,5 +254,19 @@ describe("the folder of the socket", () => {
 		const folder = await makeControlFolder(parent);
 		expect(folder).toMatch(/^\/tmp\/gym-\w+$/);
 		await removeControlFolder(folder);
+	});
+
+	test("takes away what killed programs left: old, empty and ours", async () => {
+		const parent = await tempFolder();
+		const old = new Date(Date.now() - 2 * 3_600_000);
+		for (const name of ["gym-AAAAAA", "gym-inUse1", "gym-recent", "gym-other-name"])
+			await mkdir(join(parent, name));
+		await writeFile(join(parent, "gym-inUse1", "socket"), "");
+		for (const name of ["gym-AAAAAA", "gym-inUse1", "gym-other-name"])
+			await utimes(join(parent, name), old, old);
+		const folder = await makeControlFolder(parent);
+		expect((await readdir(parent)).sort()).toEqual(
+			[folder.slice(parent.length + 1), "gym-inUse1", "gym-other-name", "gym-recent"].sort(),
+		);
 	});
 });

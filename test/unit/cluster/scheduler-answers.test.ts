@@ -44,6 +44,27 @@ describe("answers of sbatch", () => {
 		expect(jobs).toMatchObject([{ jobId, cluster, error: null }]);
 	});
 
+	test("I1: a job of a named cluster is released and cancelled there, by its id there", async () => {
+		await slurm.on("sbatch", 'queue; echo "$id;c1"; exit 0');
+		// Only c1 knows the job; an answer for another cluster is empty.
+		await slurm.on("squeue", '[[ $* == *"-M c1"* ]] || exit 0');
+		await slurm.on("scontrol", "[[ $1 == -M ]] && shift 2");
+		await slurm.on("scancel", "[[ $1 == -M ]] && shift 2");
+		const { jobs } = await submit(slurm);
+		const id = jobs[0]!.jobId!;
+		expect(await slurm.calls("scontrol")).toEqual([`-M c1 release ${id}`]);
+		expect(jobs).toMatchObject([{ state: "PENDING", reason: "Priority", cluster: "c1" }]);
+		const dir = (await slurm.jobs())[0]!.dir;
+		const transport = {
+			label: "here",
+			run: (_: string, script: string) => slurm.run(script),
+			close: async () => {},
+		};
+		const { cancelled, left } = await slurmScheduler(transport as never, noPoints).cancel([dir]);
+		expect([cancelled.get(dir), left]).toEqual([[id], []]);
+		expect(await slurm.calls("scancel")).toEqual([`-M c1 ${id}`]);
+	});
+
 	test("I3: a notice on stderr is no part of the answer", async () => {
 		await slurm.on("sbatch", "echo 'sbatch: 17 of 20 jobs left' >&2; echo 39; exit 0");
 		expect(await ids(slurm)).toEqual({ gsm8k: "39" });
@@ -160,7 +181,7 @@ describe("status and accounting", () => {
 		const known: Readonly<Record<string, RegExp>> = {
 			squeue: /^(-h|-a|-t all|-u \S+|-o \S+|-M \S+)$/,
 			sacct: /^(-X|-n|-P|-S \S+|-j \S+|-o [a-z,]+|-M \S+)$/,
-			scontrol: /^-(a|o)$/,
+			scontrol: /^-(a|o|M \S+)$/,
 			sinfo: /^(-a|-h|-N|-o \S+)$/,
 			sacctmgr: /^-nP$/,
 			sbatch: /^(-H|--parsable|--chdir=\S+)$/,

@@ -101,9 +101,9 @@ describe("a changed job", () => {
 		expect(action.refused).toBeUndefined();
 	});
 
-	test("keeps the cache valid when only its speed changed", () => {
+	test("does not go on with the cache when only its speed changed: its run directory is another one", () => {
 		const faster = makeDesired("gsm8k", { document: makeDocument("acme/talker-8b", 8) });
-		expect(decideOne(faster, "failed")).toMatchObject({ kind: "resubmit", cacheValid: true });
+		expect(decideOne(faster, "failed")).toMatchObject({ kind: "resubmit", cacheValid: false });
 	});
 
 	test("points at the line of the benchmark and of the change", () => {

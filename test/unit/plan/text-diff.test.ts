@@ -32,6 +32,12 @@ test("files that are new or gone are one hunk of all lines", () => {
 	]);
 });
 
+test("a line feed at the end counts where only one text has it", () => {
+	expect(diffText("a\nb", "a\nc")).toEqual(["@@ -1,2 +1,2 @@", " a", "-b", "+c"]);
+	expect(diffText("", "a")).toEqual(["@@ -0,0 +1,1 @@", "+a"]);
+	expect(diffText("a", "a\n")).toContain("\\ No newline at end of file");
+});
+
 test("texts that have nothing in common become a whole block, without searching for ever", () => {
 	const diff = diffText(`${lines(5000, "old")}\n`, `${lines(5000, "new")}\n`);
 	expect(diff).toHaveLength(10_001);

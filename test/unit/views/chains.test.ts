@@ -151,7 +151,17 @@ describe("a plan", () => {
 		};
 		const text = planText(makePlan([desired], makeState({ mmlu: run })), { showJob: "none", paint });
 		expect(text).toContain("# math/mmlu will be resumed");
+		expect(text).toContain(" · goes on with its cache\n");
 		expect(text).toContain("used so far: 2 of 3 retries, 09:40:02");
+	});
+
+	test("does not say that more was used up than there is", () => {
+		const run = { ...stopped, status: "cancelled" as const };
+		const goOn = { decided: true, resetCounters: false };
+		const [action] = makePlan([desired], makeState({ mmlu: run })).actions;
+		const actions = [{ ...action!, kind: "resume" as const, goOn }];
+		const text = planText(makePlan([desired], null, { actions }), { showJob: "none", paint });
+		expect(text).toContain("used so far: all 3 retries, 09:40:02");
 	});
 
 	test("says when a live chain takes up what changed", () => {

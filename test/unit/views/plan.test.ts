@@ -3,6 +3,8 @@ import { columns } from "../../../src/cli/views/layout.ts";
 import { paintFor } from "../../../src/cli/views/paint.ts";
 import { planText } from "../../../src/cli/views/plan.ts";
 import type { ShowJob } from "../../../src/cli/views/plan-action.ts";
+import { humanView } from "../../../src/cli/views/view.ts";
+import { decide } from "../../../src/plan/decide.ts";
 import type { Desired, Plan } from "../../../src/plan/plan.ts";
 import type { Progress } from "../../../state/document.ts";
 import {
@@ -101,7 +103,7 @@ Actions:  + submit   -/+ resubmit   - cancel   ! needs a decision
 +   job: 1 node × 8 GPUs, 04:00:00, partition batch · model acme/talker-8b
 
 ! math/mmlu  failed: driver exited 1 (run kept: /evals/gym-job-20261130T101502Z-a1b2c3/mmlu)
-    gym logs math/mmlu · gym resume math/mmlu · gym apply -replace=math/mmlu
+    gym why math/mmlu · gym logs math/mmlu · gym resume math/mmlu · gym apply -replace=math/mmlu
 
 # math/old will be cancelled  (no longer in the gymfile)
 -   job 88123, pending; artifacts and history are kept
@@ -145,8 +147,24 @@ describe("the plan screen", () => {
 		const size = { nodes: 2, gpusPerNode: 8, walltime: null, partition: null };
 		expect(show(makePlan([makeDesired("a", { size })], null))).toContain("GPU-hours: no upper bound.");
 		const unknown = show(makePlan([makeDesired("a", { size: { ...size, gpusPerNode: null } })], null));
-		expect(unknown).not.toContain("GPU-hours");
-		expect(unknown).toContain("2 nodes in all; GPUs per node are not known.");
+		expect(unknown).toContain("2 nodes in all. GPU-hours: not known, as no pool says gpus_per_node.");
+	});
+
+	test("says nothing of nodes and GPUs of this machine", () => {
+		const size = { nodes: 1, gpusPerNode: null, walltime: null, partition: null };
+		const document = new Map([...makeDocument("m"), ["compute", toValue({ here: { type: "local" } })]]);
+		const text = show(makePlan([makeDesired("a", { size, document })], null));
+		expect(text.endsWith("Plan: 1 to submit, 0 to resubmit, 0 to resume, 0 to cancel.\n")).toBe(true);
+	});
+
+	test("keeps long commands whole", () => {
+		const name = "a-benchmark-with-a-name-of-more-than-forty-letters";
+		const one = makeDesired(name);
+		const lines = show(makePlan([one], makeState({ [name]: makeRun(one, { status: "failed" }) }))).split(
+			"\n",
+		);
+		expect(lines).toContain(`    gym why math/${name}`);
+		expect(lines).toContain(`    gym apply -replace=math/${name}`);
 	});
 });
 
@@ -166,6 +184,16 @@ describe("rendered jobs", () => {
 		expect(show(makePlan([grown], state), "full")).toContain("line 99");
 		expect(show(makePlan([grown], null), "full")).toContain("+line 99");
 		expect(show(makePlan([grown], null), "fold")).not.toContain("+line 0");
+	});
+
+	test("are not compared with a text that is not known", () => {
+		const adopted = makeState({ gsm8k: makeRun(makeDesired("gsm8k"), { status: "failed", rendered: {} }) });
+		const text = show(makePlan([grown], adopted));
+		expect(text).toContain("\n    job.sh   not compared: the text of the earlier job is not known\n");
+		expect(text).not.toContain("+line 0");
+		expect(show(makePlan([grown], adopted), "full")).toContain("+line 99");
+		const same = makeState({ gsm8k: makeRun(makeDesired("gsm8k"), { rendered: {} }) });
+		expect(show(makePlan([makeDesired("gsm8k")], same))).not.toContain("differs through an upgrade");
 	});
 
 	test("are hidden with none", () => {
@@ -230,6 +258,36 @@ test("a refused action shows what would change, why not, and the way out", () =>
 	expect(text).toContain("gym cancel math/gsm8k first");
 	expect(text).toContain("0 to resubmit, 0 to resume, 0 to cancel. 1 refused");
 	expect(text).not.toContain("GPU-hours");
+});
+
+test("a refused resume says that it cannot be resumed, and a cancel that it cannot be cancelled", () => {
+	const one = makeDesired("gsm8k");
+	const done = makeState({ gsm8k: makeRun(one, { status: "succeeded" }) });
+	const actions = decide([one], done, {
+		stack: "math",
+		replace: [],
+		resume: ["math/gsm8k"],
+		user: "alice",
+	});
+	expect(show(makePlan([one], done, { actions }))).toContain("# math/gsm8k cannot be resumed now\n");
+	const bobs = makeState({ old: makeRun(one, { submittedBy: "bob" }) });
+	expect(show(makePlan([], bobs))).toContain("# math/old cannot be cancelled now\n");
+});
+
+test("what a plan shows as refused is only counted among the errors", () => {
+	const plan = makePlan([changed], makeState({ gsm8k: makeRun(makeDesired("gsm8k")) }));
+	const { refused } = plan.actions[0]!;
+	const other = { code: "no-sbatch", severity: "error" as const, at: "", message: "sbatch is not on PATH" };
+	let [out, err] = ["", ""];
+	const paint = paintFor(0);
+	const sink = { out: (text: string) => (out += text), err: (text: string) => (err += text) };
+	const view = humanView(sink, { paint, errorPaint: paint, showJob: "fold", clock: String });
+	view.plan(plan);
+	view.problems({ problems: [other, refused!], exit: "refused", aftermath: "unknown" });
+	expect(out).toContain("refused[live-chain]");
+	expect(out).toMatch(/ {2}gymfile\.ts:20$/m);
+	expect(err).not.toContain("live-chain");
+	expect(err).toMatch(/^error\[no-sbatch\] .*\n\n2 errors\. +exit 4\n$/);
 });
 
 test("an unfinished submission says what came of it", () => {
