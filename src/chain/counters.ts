@@ -24,7 +24,7 @@ export function readChain(files: ReadonlyMap<string, string>): ChainRecord | nul
 	if (!CHAIN_FILES.some((name) => files.has(name))) return null;
 	const number = (name: string) => {
 		const text = files.get(name)?.trim() ?? "";
-		return /^\d+$/.test(text) ? Number(text) : 0;
+		return /^\d{1,15}$/.test(text) ? Number(text) : 0;
 	};
 	return {
 		retries: number(RETRIES),

@@ -1,4 +1,7 @@
-/** The end record that every segment leaves in `ends/<job id>`: `exit=0 why=finished at=1764510000 elapsed=60 name=`. */
+/**
+ * The end record that every segment leaves in `ends/<job id>`: `exit=0 why=finished at=1764510000 elapsed=60 name=`.
+ * That of a job with a collector also has ` collector=ok` or ` collector=died` before the name.
+ */
 
 export interface EndRecord {
 	/** What the batch script exited with. */
@@ -9,15 +12,25 @@ export interface EndRecord {
 	readonly at: number | null;
 	/** Seconds that the script ran; null when not recorded. */
 	readonly elapsed: number | null;
+	/** Did the collector die during the run? Telemetry is incomplete then. */
+	readonly collectorDied: boolean;
 	/** The service that it is about; null when none. */
 	readonly name: string | null;
 }
 
 /** Reads an end record; null when it is empty or cut off, which counts as none. */
 export function parseEndRecord(text: string): EndRecord | null {
-	const match = /^exit=(\d+) why=(\S+)(?: at=(\d+))?(?: elapsed=(\d+))?(?: name=(.*))?$/m.exec(text);
+	const match =
+		/^exit=(\d+) why=(\S+)(?: at=(\d+))?(?: elapsed=(\d+))?(?: collector=(\S+))?(?: name=(.*))?$/m.exec(text);
 	if (!match) return null;
-	const [, exit, why, at, elapsed, name] = match;
+	const [, exit, why, at, elapsed, collector, name] = match;
 	const number = (digits: string | undefined) => (digits === undefined ? null : Number(digits));
-	return { exit: Number(exit), why: why!, at: number(at), elapsed: number(elapsed), name: name || null };
+	return {
+		exit: Number(exit),
+		why: why!,
+		at: number(at),
+		elapsed: number(elapsed),
+		collectorDied: collector === "died",
+		name: name || null,
+	};
 }

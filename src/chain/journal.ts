@@ -33,12 +33,12 @@ const id = z.string().regex(/^\d+$/);
 
 const lineSchema = z.looseObject({
 	job: z.int().positive(),
-	at: z.number(),
+	at: z.int().min(0),
 	event: z.string(),
 	previous: id.optional(),
 	next: id.nullable().optional(),
 	state: z.string().optional(),
-	elapsed: z.number().nullable().optional(),
+	elapsed: z.int().min(0).nullable().optional().catch(null),
 	retries: z.int().min(0).optional(),
 	decision: z.string().optional(),
 });

@@ -2,6 +2,7 @@
 import { isDeepStrictEqual } from "node:util";
 import {
 	type AddressRecord,
+	type ChainRecord,
 	isLive,
 	type RunRecord,
 	type RunStatus,
@@ -140,8 +141,7 @@ type Seen = JobEvidence & {
 function refreshRun(run: RunRecord, files: RunFiles, observation: Observation): RunRecord {
 	const owner = run.submittedBy ?? observation.user;
 	const journal = readJournal(files.chain);
-	// Without its directory there is nothing to go on with.
-	const chain = files.exists ? (readChain(files.chainFiles) ?? run.chain) : null;
+	const chain = chainNow(run, files, owner === observation.user);
 	// Ids from the state, the exchange's record, the files of a chain, and the queue by working directory: any of
 	// them may know first.
 	const queued = (observation.queue ?? []).filter((row) => row.workDir === run.jobDir);
@@ -192,6 +192,17 @@ function refreshRun(run: RunRecord, files: RunFiles, observation: Observation): 
 	};
 }
 
+/**
+ * Without its directory there is nothing to go on with. Another user's files cannot be read: what was known stays. Of
+ * one's own that are gone, the limits are lost.
+ */
+function chainNow(run: RunRecord, files: RunFiles, isOwn: boolean): ChainRecord | null {
+	if (!files.exists) return null;
+	const seen = readChain(files.chainFiles);
+	if (!isOwn && !seen?.budget) return run.chain;
+	return seen ?? (run.chain && { ...run.chain, budget: null });
+}
+
 /** As the journal has them, then by number: ids start anew when Slurm has counted to its end. */
 function inOrder(ids: readonly string[], journal: readonly string[]): readonly string[] {
 	const place = (id: string) => (journal.includes(id) ? journal.indexOf(id) : journal.length);
@@ -238,7 +249,8 @@ function segmentNow(seen: Seen, run: RunRecord, at: number | null): Segment {
 		submittedAt: queue?.submittedAt ?? accounting?.submittedAt ?? before?.submittedAt ?? null,
 		state: queue?.state ?? accounting?.state ?? heard ?? before?.state ?? null,
 		exitCode: end?.exit ?? accounting?.exitCode ?? before?.exitCode ?? null,
-		reason: end?.why ?? queue?.reason ?? before?.reason ?? null,
+		// Why it waited is no matter once it began.
+		reason: end?.why ?? queue?.reason ?? (before && before.endedAt !== null ? before.reason : null),
 		startedAt,
 		endedAt,
 		elapsed:

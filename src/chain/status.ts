@@ -92,10 +92,15 @@ const LIVE_ORDER: readonly RunStatus[] = ["running", "completing", "pending", "h
  */
 export function runStatus(evidence: RunEvidence): Verdict {
 	const verdict = judge(evidence);
+	if (isLive(verdict.status)) return verdict;
 	const stuck = evidence.jobs.find(isStuck);
-	if (!stuck || isLive(verdict.status)) return verdict;
-	const said = `job ${stuck.jobId} waits for ever (${NEVER}): gym cancel removes it`;
-	return { status: verdict.status, note: [verdict.note, said].filter((part) => part !== null).join("; ") };
+	const untold = evidence.jobs.find((job) => job.end?.collectorDied);
+	const notes = [
+		verdict.note,
+		untold ? `the collector of job ${untold.jobId} died: telemetry is incomplete` : null,
+		stuck ? `job ${stuck.jobId} waits for ever (${NEVER}): gym cancel removes it` : null,
+	].filter((part) => part !== null);
+	return { status: verdict.status, note: notes.length > 0 ? notes.join("; ") : null };
 }
 
 function judge(evidence: RunEvidence): Verdict {

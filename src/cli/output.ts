@@ -3,7 +3,7 @@ import type { ColorSupportLevel } from "chalk";
 import { VERSION } from "../version.ts";
 import { type Parsed, textOption } from "./options.ts";
 import { paintFor } from "./views/paint.ts";
-import type { ShowJob } from "./views/plan-action.ts";
+import type { ShowJob } from "./views/plan-changes.ts";
 import { humanView, jsonView, type Sink, type View } from "./views/view.ts";
 
 /** The part of a session that decides how things are said. */

@@ -11,7 +11,6 @@ import type { Chain, Job, ServiceStep, StepBase } from "./model.ts";
 import { stepNames } from "./names.ts";
 import { collectorOf, collectorVariables } from "./shapes/collector.ts";
 import { driverProblems, driverStep } from "./shapes/driver.ts";
-import { notYetProblems } from "./shapes/not-yet.ts";
 import { serviceSteps, serviceVariables } from "./shapes/services.ts";
 import { vllmProblems } from "./shapes/vllm.ts";
 
@@ -26,7 +25,6 @@ function problemsOf(config: SubmitConfig, benchmark: string): readonly Problem[]
 	const { driver } = config;
 	const { command } = driver.benchmarks.get(benchmark)!;
 	return [
-		...notYetProblems(config),
 		...nulProblems(config),
 		...outputPathProblems(config.job.output_path),
 		...checkPools(config),

@@ -18,11 +18,14 @@ export function isSameRun(changes: readonly Change[], desired: Desired, run: Run
 	);
 }
 
-/** Is there anything for a live run to take up? Its limits are compared with those that its segments read. */
+/**
+ * Is there anything for a live run to take up? Its limits are compared with those that its segments read: a chain whose
+ * own are lost gets them back.
+ */
 export function differs(changes: readonly Change[], desired: Desired, run: RunRecord): boolean {
 	if (changes.length > 0) return true;
-	const budget = run.chain?.budget ?? null;
-	return budget !== null && desired.limits !== null && !isDeepStrictEqual(budget, desired.limits);
+	const { chain } = run;
+	return chain !== null && desired.limits !== null && !isDeepStrictEqual(chain.budget, desired.limits);
 }
 
 /** Slurm is told a new value, but not to take one away; local jobs are no jobs of Slurm's. */

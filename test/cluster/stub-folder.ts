@@ -10,6 +10,8 @@ export interface StubRecord {
 	readonly argv: readonly string[];
 	readonly env: Readonly<Record<string, string>>;
 	readonly cwd: string;
+	readonly host: string;
+	readonly pid: number;
 }
 
 export interface StubFolder {

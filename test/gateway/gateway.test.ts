@@ -1,9 +1,10 @@
-/** The gateway program with the real Ray, two simulated nodes and the stub vllm. In order: each test uses the same gateway. */
+/** The gateway program with the real Ray, two simulated nodes and the stub vllm; its tests go on from each other. */
 import { existsSync } from "node:fs";
 import { readdir, rm, writeFile } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
 	call,
+	healthOf,
 	makeWorld,
 	type Program,
 	parentOf,
@@ -11,6 +12,7 @@ import {
 	type Record,
 	records,
 	removeWorld,
+	shape,
 	startGateway,
 	startNodes,
 	stream,
@@ -35,11 +37,6 @@ const answers = Object.fromEntries(
 	Array.from({ length: REQUESTS }, (_, i) => [`<q${i}>`, `ä${i} `.repeat(50 + i).trim()]),
 );
 
-const shape = (instances: number, gpus: number, tensor = 1) => [
-	...["--tensor-parallel-size", String(tensor), "--pipeline-parallel-size", "1"],
-	...["--number-of-instances", String(instances), "--gpus-per-node", String(gpus)],
-];
-const health = async (port: number) => (await call(port, "/health").done).status;
 /** How often each value comes, lowest first. */
 const sizes = (values: readonly (string | number)[]) =>
 	[...new Set(values)].map((one) => values.filter((value) => value === one).length).sort((a, b) => a - b);
@@ -96,13 +93,13 @@ describe("three replicas on two nodes", () => {
 			if (gateway.process.exitCode !== null) throw new Error(gateway.said());
 			return (await records(world)).length === 3;
 		});
-		expect(await health(port)).toBe(503);
+		expect(await healthOf(port)).toBe(503);
 		const refused = await stream(port, "early", "x").done;
 		expect([refused.status, JSON.parse(String(refused.body)).error.code]).toEqual([503, 503]);
 		expect((await call(port, "/metrics").done).status).toBe(503);
 
 		await writeFile(world.file("gate", "open"), "");
-		await until(async () => (await health(port)) === 200);
+		await until(async () => (await healthOf(port)) === 200);
 		await served(3);
 	});
 
@@ -183,7 +180,7 @@ describe("three replicas on two nodes", () => {
 		await until(() => /replica \d does not serve/.test(gateway.said()));
 		const answers = Array.from({ length: 9 }, () => call(port, "/v1/models").first);
 		expect((await Promise.all(answers)).map(({ pid }) => pid)).not.toContain(one!.pid);
-		expect(await health(port)).toBe(200);
+		expect(await healthOf(port)).toBe(200);
 		await rm(world.file("pen", `sick-${one!.pid}`));
 		await served(3);
 	});
@@ -218,7 +215,7 @@ describe("three replicas on two nodes", () => {
 			calls.filter((_, i) => on[i] === victim!.pid).map(({ done }) => done),
 		);
 		expect(new Set(lost.map(({ status }) => status))).toEqual(new Set(["rejected"]));
-		expect(await health(port)).toBe(200);
+		expect(await healthOf(port)).toBe(200);
 
 		await writeFile(world.file("pen", "open"), "");
 		await Promise.all(
@@ -247,44 +244,5 @@ describe("three replicas on two nodes", () => {
 		expect(await gateway.end).toBe(143);
 		expect(await gone((await records(world)).map(({ pid }) => pid))).toBe(true);
 		expect(nodes.process.exitCode).toBe(null);
-	});
-});
-
-describe("two replicas on one node, with a Ray of its own", () => {
-	const oneNode = { SLURM_STEP_NUM_NODES: "1", SLURM_GPUS_ON_NODE: "4" };
-	const started: Program[] = [];
-	let world: World;
-	const begin = async (words: readonly string[], env: object) => {
-		const [gateway, port] = await startGateway(world, words, { ...oneNode, ...env });
-		started.push(gateway);
-		return { gateway, port };
-	};
-
-	beforeAll(async () => {
-		world = await makeWorld({});
-	});
-	afterAll(async () => {
-		for (const { process } of started) process.kill("SIGTERM");
-		await Promise.all(started.map(({ end }) => end));
-		await removeWorld(world);
-	});
-
-	it("ends when no replica can be kept alive", async () => {
-		const { gateway, port } = await begin(shape(2, 4, 2), { STUB_EXIT_AFTER: "0" });
-		await until(async () => (await records(world)).length === 2);
-		expect(new Set((await records(world)).map(({ node }) => node)).size).toBe(1);
-		expect(await health(port)).toBe(503);
-		await writeFile(world.file("gate", "open"), "");
-		expect(await gateway.end).toBe(1);
-		expect(gateway.said()).toMatch(/replica 1 ended with exit code 1; failure 5 of 5/);
-		expect(gateway.said()).toContain("stub: exits before it listens, as told");
-		expect(gateway.said()).toContain("gateway: all replicas are given up");
-		expect(await records(world)).toHaveLength(10);
-	});
-
-	it("ends at once where there is no room", async () => {
-		const { gateway } = await begin(shape(2, 2, 2), {});
-		expect(await gateway.end).toBe(1);
-		expect(gateway.said()).toContain("no room for 2 replicas of 2 GPUs, at most 1 a node");
 	});
 });

@@ -102,6 +102,14 @@ export async function startGateway(
 	return [start(world, [GATEWAY, ...all], env), port];
 }
 
+/** The gateway's words for so many instances on nodes with so many GPUs. */
+export function shape(instances: number, gpusPerNode: number, tensor = 1): readonly string[] {
+	return [
+		...["--tensor-parallel-size", String(tensor), "--pipeline-parallel-size", "1"],
+		...["--number-of-instances", String(instances), "--gpus-per-node", String(gpusPerNode)],
+	];
+}
+
 /** As the job's script passes the servers' own words on. */
 export async function quotedByBash(words: readonly string[]): Promise<string> {
 	const { stdout } = await run("bash", ["-c", `printf %s "\${*@Q}"`, "bash", ...words]);
@@ -204,4 +212,9 @@ export function stream(port: number, user: string, prompt: string): Call {
 	});
 	const headers = { "Content-Type": "application/json", "Content-Length": Buffer.byteLength(body) };
 	return call(port, "/v1/chat/completions", { method: "POST", headers, body });
+}
+
+/** Status of the gateway's own health. */
+export async function healthOf(port: number): Promise<number> {
+	return (await call(port, "/health").done).status;
 }

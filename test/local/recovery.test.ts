@@ -76,6 +76,9 @@ describe.concurrent("a run that the state does not know", () => {
 		const before = await applied(user, { quick: "true\n" }, "succeeded");
 		expect((await user.ok(["state", "rm", "lab/quick"])).stdout).toContain("Forgot lab/quick");
 		expect((await user.ok(["state", "list"])).stdout).toBe("");
+		await user.write(gymfile({ benchmarks: { quick: "exit 0\n" } }));
+		expect((await user.ok(["plan"])).stdout).toContain("# lab/quick will be submitted");
+		await user.write(gymfile({ benchmarks: { quick: "true\n" } }));
 		await user.ok(["apply", "--auto-approve"]);
 		const after = await user.until("lab/quick", "succeeded");
 		expect(after).toMatchObject({ run_dir: before.run_dir, job_id: "1" });

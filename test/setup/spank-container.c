@@ -24,6 +24,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 #include <slurm/spank.h>
 #include "slurm/image.h"
@@ -72,6 +73,9 @@ int slurm_spank_init(spank_t sp, int ac, char **av)
 	(void)ac; (void)av;
 	if (spank_context() == S_CTX_SLURMD)
 		return ESPANK_SUCCESS;
+	/* A step keeps the children of its ended processes, as it does with cgroups. */
+	if (spank_context() == S_CTX_REMOTE)
+		prctl(PR_SET_CHILD_SUBREAPER, 1);
 	for (int i = 0; i < NFLAGS; i++) {
 		struct spank_option opt = {
 			.name = flags[i].name,

@@ -5,6 +5,7 @@ import { findRun } from "../address.ts";
 import { stateStore } from "../process-io.ts";
 import type { Session } from "../session.ts";
 import { stateRoot } from "../state-stacks.ts";
+import { wrap } from "../views/layout.ts";
 
 export async function run(session: Session): Promise<number> {
 	const [action, ...rest] = session.args;
@@ -68,9 +69,10 @@ export async function run(session: Session): Promise<number> {
 			} finally {
 				await lease.release();
 			}
-			tell(
-				`Forgot ${address}. Its jobs and its files stay as they are; the next plan takes the run in again if it is live or the gymfile still says the same job.\n`,
-			);
+			const again =
+				"The next plan finds the run again while it is live, or while the gymfile still says the same job.";
+			const said = `Forgot ${address}. Its jobs and its files stay as they are. ${again}`;
+			tell(`${wrap(said, "  ").join("\n")}\n`);
 			return EXIT.ok;
 		}
 		case "unlock": {

@@ -5,7 +5,7 @@ import type { JobOutcome } from "../../cluster/scheduler.ts";
 import { estimate } from "../../plan/estimate.ts";
 import type { Plan } from "../../plan/plan.ts";
 import type { Unstamped } from "./events.ts";
-import { columns, justify, pad, printable, printableLines } from "./layout.ts";
+import { columns, joinParts, NAME_MOST, pad, printable, printableLines, wrapBeside } from "./layout.ts";
 import type { Paint } from "./paint.ts";
 import { plural } from "./words.ts";
 
@@ -99,16 +99,18 @@ export function outcomesText(
 	addresses: readonly string[],
 	options: { readonly paint: Paint; readonly clock: (epochSeconds: number) => string },
 ): string {
-	const all = [...addresses, ...outcomes.map(({ address }) => address)];
-	const width = Math.max(ADDRESS_COLUMNS, ...all.map((address) => columns(printable(address))));
+	const all = [...addresses, ...outcomes.map(({ address }) => address)].map((one) => columns(printable(one)));
+	const width = Math.max(ADDRESS_COLUMNS, ...all.filter((one) => one <= NAME_MOST));
 	const lines = outcomes.flatMap((outcome) => {
 		const said = saidOf(outcome, options.clock);
 		const mark =
 			outcome.outcome === "refused" || outcome.outcome === "left" ? options.paint.error : options.paint.add;
-		const address = pad(printable(outcome.address), width);
+		const address = printable(outcome.address);
+		const isLong = columns(address) > width;
 		const [first = "", ...rest] = said;
 		return [
-			`  ${address}   ${mark(outcome.outcome)}${" ".repeat(12 - outcome.outcome.length)}${first}`.trimEnd(),
+			...(isLong ? [`  ${address}`] : []),
+			`  ${pad(isLong ? "" : address, width)}   ${mark(outcome.outcome)}${" ".repeat(12 - outcome.outcome.length)}${first}`.trimEnd(),
 			...rest.map((line) => `  ${" ".repeat(width)}   ${" ".repeat(12)}${line}`),
 		];
 	});
@@ -136,13 +138,17 @@ export function summaryText(summary: ApplySummary): string {
 		.filter((word) => counts[word] > 0)
 		.map((word) => `${counts[word]} ${word}`)
 		.join(", ");
-	const runDirs = summary.runDirs.map((runDir) => `Run directory: ${printable(runDir)}\n`).join("");
+	const runDirs = summary.runDirs
+		.map((runDir) => `${joinParts(["Run directory:", printable(runDir)], "  ", " ").join("\n")}\n`)
+		.join("");
 	if (failed.length > 0) {
 		const names = failed.map((outcome) => printable(outcome.address)).join(", ");
-		return `${runDirs}${justify(`${done}. Nothing is lost: the next plan shows only ${names}.`, "exit 1")}\n`;
+		const said = `${done}. Nothing is lost: the next plan shows only ${names}.`;
+		return `${runDirs}${wrapBeside(said, "  ", "exit 1").join("\n")}\n`;
 	}
-	const follow = counts.submitted > 0 ? ` Follow: gym status ${printable(summary.stack)}` : "";
-	return `${runDirs}${done || "Nothing to do"} in ${summary.elapsed.toFixed(1)} s. State serial ${summary.serial}.${follow}\n`;
+	const end = `${done || "Nothing to do"} in ${summary.elapsed.toFixed(1)} s. State serial ${summary.serial}.`;
+	const follow = counts.submitted > 0 ? [`Follow: gym status ${printable(summary.stack)}`] : [];
+	return `${runDirs}${joinParts([end, ...follow], "  ", " ").join("\n")}\n`;
 }
 
 /** One outcome as an event. */

@@ -3,6 +3,9 @@
 /** Columns of every screen, terminal or not. */
 export const WIDTH = 100;
 
+/** Most columns of a name in a list that has the rest of its line beside it, and not below. */
+export const NAME_MOST = 44;
+
 /** Columns that a text takes. */
 export function columns(text: string): number {
 	return [...text].length;
@@ -29,12 +32,13 @@ export function wrapBeside(text: string, indent: string, right: string): readonl
 		: [...lines, justify("", right)];
 }
 
-/** Parts with ` · ` between them, on as few lines as they fit on; a part stays whole. */
-export function joinParts(parts: readonly string[], indent: string): readonly string[] {
-	const lines: string[] = [];
-	for (const part of parts) {
-		const longer = `${lines.at(-1)} · ${part}`;
-		if (lines.length > 0 && columns(longer) <= WIDTH) lines[lines.length - 1] = longer;
+/** Parts joined on as few lines as they fit on; a part stays whole. `indent` stands before every line but the first. */
+export function joinParts(parts: readonly string[], indent: string, separator = " · "): readonly string[] {
+	const [first = "", ...rest] = parts;
+	const lines = [first];
+	for (const part of rest) {
+		const longer = `${lines.at(-1)}${separator}${part}`;
+		if (columns(longer) <= WIDTH) lines[lines.length - 1] = longer;
 		else lines.push(indent + part);
 	}
 	return lines;
@@ -45,25 +49,29 @@ export function wrap(text: string, indent: string): readonly string[] {
 	const lead = /^ */.exec(text)![0];
 	const lines: string[] = [];
 	let line = lead;
-	let empty = true;
+	let fresh = true;
 	for (const word of text.slice(lead.length).split(" ")) {
-		if (!empty && columns(line) + 1 + columns(word) > WIDTH) {
-			lines.push(line);
+		const longer = fresh ? line + word : `${line} ${word}`;
+		// After a mark that is no longer than the indent a new line would gain nothing.
+		if (!fresh && columns(longer) > WIDTH && columns(line) > columns(indent)) {
+			lines.push(line.trimEnd());
 			line = indent + word;
+			fresh = word === "";
 		} else {
-			line = empty ? line + word : `${line} ${word}`;
+			line = longer;
+			fresh = fresh && word === "";
 		}
-		empty = false;
 	}
 	return [...lines, line];
 }
 
-/** Rows as columns two spaces apart; no trailing spaces. The first row is the heading. */
+/** Rows as columns two spaces apart; no trailing spaces, and no column without any text. The first row is the heading. */
 export function table(rows: readonly (readonly string[])[]): readonly string[] {
 	const widths = (rows[0] ?? []).map((_, i) => Math.max(...rows.map((row) => columns(row[i] ?? ""))));
 	return rows.map((row) =>
 		row
 			.map((cell, i) => pad(cell, widths[i] ?? 0))
+			.filter((cell) => cell !== "")
 			.join("  ")
 			.trimEnd(),
 	);

@@ -5,9 +5,10 @@ import { estimate } from "../../plan/estimate.ts";
 import type { ActionKind, Desired, Plan, PlannedAction } from "../../plan/plan.ts";
 import type { Unstamped } from "./events.ts";
 import { plain } from "./json-value.ts";
-import { columns, pad, printable, wrap, wrapBeside } from "./layout.ts";
+import { columns, joinParts, NAME_MOST, pad, printable, wrap, wrapBeside } from "./layout.ts";
 import type { Paint } from "./paint.ts";
-import { actionLines, type ShowJob, SYMBOLS, VERBS } from "./plan-action.ts";
+import { actionLines, SYMBOLS, VERBS } from "./plan-action.ts";
+import type { ShowJob } from "./plan-changes.ts";
 import { problemFields } from "./problems.ts";
 import { place, plural, runText } from "./words.ts";
 
@@ -20,7 +21,7 @@ export function planText(plan: Plan, options: { readonly showJob: ShowJob; reado
 	const acting = plan.actions.filter((action) => action.kind !== "none");
 	const unchanged = plan.actions.filter((action) => action.kind === "none");
 	const blocks = [
-		[headerLine(plan, paint)],
+		headerLines(plan, paint),
 		driftLines(plan, paint),
 		acting.length > 0 ? [legendLine(acting)] : [],
 		...acting.map((action) => actionLines(action, options)),
@@ -37,22 +38,28 @@ export function planText(plan: Plan, options: { readonly showJob: ShowJob; reado
 		.join("\n\n")}\n`;
 }
 
-function headerLine(plan: Plan, paint: Paint): string {
+function headerLines(plan: Plan, paint: Paint): readonly string[] {
 	const parts = [
+		"gym plan",
 		`stack ${plan.stack}`,
 		...(plan.cluster === null ? [] : [`cluster ${plan.cluster}`]),
 		plan.state === null ? `state ${plan.backend} (none yet)` : `state ${plan.backend} serial ${plan.serial}`,
 		...(plan.refreshed ? [] : ["not refreshed"]),
 	];
-	return `${paint.strong("gym plan")} · ${printable(parts.join(" · "))}`;
+	const [first = "", ...rest] = joinParts(parts.map(printable), "  ");
+	return [first.replace("gym plan", paint.strong), ...rest];
 }
 
 function driftLines(plan: Plan, paint: Paint): readonly string[] {
 	if (plan.drift.length === 0) return [];
-	const width = Math.max(13, ...plan.drift.map(({ address }) => columns(printable(address))));
-	const lines = plan.drift.flatMap((drift) =>
-		wrap(`  ${pad(printable(drift.address), width)}  ${printable(drift.message)}`, " ".repeat(width + 4)),
-	);
+	const widths = plan.drift.map(({ address }) => columns(printable(address)));
+	const width = Math.max(13, ...widths.filter((one) => one <= NAME_MOST));
+	const lines = plan.drift.flatMap((drift) => {
+		const address = printable(drift.address);
+		const isLong = columns(address) > width;
+		const line = `  ${pad(isLong ? "" : address, width)}  ${printable(drift.message)}`;
+		return [...(isLong ? [`  ${address}`] : []), ...wrap(line, " ".repeat(width + 4))];
+	});
 	return [paint.strong("Drift since the last apply"), ...lines];
 }
 

@@ -19,7 +19,7 @@ import { EVENT_FORMAT, type Event, type Unstamped } from "./events.ts";
 import { printable } from "./layout.ts";
 import type { Paint } from "./paint.ts";
 import { planEvents, planText } from "./plan.ts";
-import type { ShowJob } from "./plan-action.ts";
+import type { ShowJob } from "./plan-changes.ts";
 import { type ProblemsScreen, problemsEvents, problemsText } from "./problems.ts";
 import { type StatusScreen, statusEvents, statusText } from "./status.ts";
 import { tookOverText, type ValidScreen, validEvents, validText } from "./valid.ts";
@@ -69,10 +69,13 @@ export interface HumanOptions {
 /** Screens for people: what a command answers on stdout, problems and waiting on stderr. */
 export function humanView(sink: Sink, options: HumanOptions): View {
 	const shown = new Set<Problem>();
+	let plans = 0;
 	return {
 		plan(plan) {
 			for (const { refused } of plan.actions) if (refused) shown.add(refused);
-			sink.out(planText(plan, options));
+			const gap = plans === 0 ? "" : "\n";
+			plans += 1;
+			sink.out(gap + planText(plan, options));
 		},
 		tookOver: (stack, holder) => sink.err(`${tookOverText(stack, holder)}\n`),
 		valid: (screen) => sink.out(validText(screen, options.paint)),

@@ -6,7 +6,7 @@ import { type Limit, resumption } from "../../chain/resume.ts";
 import { currentSegment, hasWorked } from "../../chain/segments.ts";
 import { elapsedOf } from "../../plan/estimate.ts";
 import type { Unstamped } from "./events.ts";
-import { justify, printable, table, wrap } from "./layout.ts";
+import { joinParts, printable, table, wrap, wrapBeside } from "./layout.ts";
 import type { Paint } from "./paint.ts";
 import { durationText, NOTHING, rolloutsText } from "./words.ts";
 
@@ -30,7 +30,7 @@ export function whyText({ address, run }: WhyScreen, options: { readonly paint: 
 		.filter(Boolean)
 		.map((part) => printable(part!))
 		.join(": ")}`;
-	const [first = "", ...more] = wrap(head, "  ");
+	const [first = "", ...more] = wrapBeside(head, "  ", totals);
 	const rows = table(
 		shown.map((segment, i) => [
 			` ${i + 1}`,
@@ -42,11 +42,11 @@ export function whyText({ address, run }: WhyScreen, options: { readonly paint: 
 		]),
 	);
 	return [
-		options.paint.strong(more.length > 0 ? first : justify(first, totals)),
+		options.paint.strong(first),
 		...more,
 		...rows,
 		...wrap(`Next: ${nextText(address, run)}`, "  "),
-		`Run directory: ${printable(run.jobDir)}`,
+		...joinParts(["Run directory:", printable(run.jobDir)], "  ", " "),
 	]
 		.map((line) => `${line}\n`)
 		.join("");

@@ -70,6 +70,8 @@ async function canBeWritten(folder: string): Promise<boolean> {
 	}
 }
 
+const UNREADABLE: readonly string[] = ["EACCES", "EPERM", "EISDIR", "ENOTDIR"];
+
 const rolloutsPath = (jobDir: string) => join(jobDir, "artifacts", "rollouts.jsonl");
 
 async function runFiles(
@@ -78,15 +80,15 @@ async function runFiles(
 ): Promise<RunFiles> {
 	const ends = new Map<string, string>();
 	for (const name of await namesIn(join(jobDir, "ends"))) {
-		const text = /\d$/.test(name) ? await readIfThere(join(jobDir, "ends", name)) : null;
+		const text = /\d$/.test(name) ? await readIfReadable(join(jobDir, "ends", name)) : null;
 		if (text !== null) ends.set(name, text);
 	}
 	const inputs = join(jobDir, "artifacts", "rollouts_materialized_inputs.jsonl");
 	return {
 		exists: (await missingPaths([jobDir])).length === 0,
 		ends,
-		chain: await readIfThere(join(jobDir, "chain.jsonl")),
-		control: await readIfThere(join(jobDir, "control")),
+		chain: await readIfReadable(join(jobDir, "chain.jsonl")),
+		control: await readIfReadable(join(jobDir, "control")),
 		chainFiles: await readChainFiles(jobDir),
 		recordedIds: (await readIds(runDir))
 			.filter(({ benchmark }) => benchmark === basename(jobDir))
@@ -97,10 +99,20 @@ async function runFiles(
 	};
 }
 
+/** What a look cannot read, it has not seen: files of another user, or a folder in their place. */
+async function readIfReadable(path: string): Promise<string | null> {
+	try {
+		return await readIfThere(path);
+	} catch (error) {
+		if (UNREADABLE.includes(String(errorCode(error)))) return null;
+		throw error;
+	}
+}
+
 async function readChainFiles(jobDir: string): Promise<ReadonlyMap<string, string>> {
 	const files = new Map<string, string>();
 	for (const name of CHAIN_FILES) {
-		const text = await readIfThere(join(jobDir, name));
+		const text = await readIfReadable(join(jobDir, name));
 		if (text !== null) files.set(name, text);
 	}
 	return files;

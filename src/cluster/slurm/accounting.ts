@@ -1,6 +1,6 @@
 /** What the accounting keeps of jobs: one sacct call and the reading of its answer. */
 import type { AccountingRow } from "../jobs.ts";
-import { count, present, splitRows } from "./rows.ts";
+import { count, present, splitRows, startOf } from "./rows.ts";
 import { parseSlurmTime } from "./time.ts";
 
 const FIELDS = [
@@ -47,7 +47,7 @@ export function parseAccounting(text: string, utcOffset: number): readonly Accou
 			signal: exited && exited[2] !== "0" ? Number(exited[2]) : null,
 			elapsed: count(elapsed!),
 			submittedAt: parseSlurmTime(submit!, utcOffset),
-			startedAt: parseSlurmTime(start!, utcOffset),
+			startedAt: startOf(state!, parseSlurmTime(start!, utcOffset), present(nodeList!)),
 			endedAt: parseSlurmTime(end!, utcOffset),
 			nodeList: present(nodeList!),
 			user: user!,

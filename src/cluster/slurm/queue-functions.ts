@@ -3,7 +3,10 @@
  * for the run directory `$run`.
  */
 
-/** `look FORMAT`: fills `seen` with what the controllers know of the user's jobs. */
+/**
+ * `look FORMAT`: fills `seen` with what the controllers know of the user's jobs, a line each: cluster (nothing for this
+ * one), `|`, and the format. An id may be another job on another cluster.
+ */
 export const LOOK_FUNCTION = `look() { # FORMAT: no answer is never "none"
   local try cluster said; local -a clusters=()
   named_clusters "$run"
@@ -11,7 +14,7 @@ export const LOOK_FUNCTION = `look() { # FORMAT: no answer is never "none"
   for cluster in '' "\${clusters[@]}"; do
     for try in 1 2 3; do
       if said=$(SLURM_TIME_FORMAT=%s squeue \${cluster:+-M "$cluster"} -h -a -t all -u "$user" -o "$1" 2>>submit.err); then
-        seen+=$said$'\\n'
+        [[ ! $said ]] || seen+=$(sed "s/^/$cluster|/" <<<"$said")$'\\n'
         continue 2
       fi
       ((try == 3)) || sleep "$try"
@@ -22,7 +25,7 @@ export const LOOK_FUNCTION = `look() { # FORMAT: no answer is never "none"
 
 /** `release ID…`: releases held jobs, each where it is, and fills `state` with what they are then. */
 export const RELEASE_FUNCTION = `release() { # until none is held: a busy controller may have to be asked again
-  local wait line held id cluster; local -a clusters=() here; local -A where=()
+  local wait now held id cluster; local -a clusters=() here; local -A where=()
   named_clusters "$run"
   while IFS=$'\\t' read -r _ id cluster; do where[\${id:-none}]=$cluster; done <submit.ids
   for wait in 0 1 4; do
@@ -34,10 +37,10 @@ export const RELEASE_FUNCTION = `release() { # until none is held: a busy contro
     done
     look '%A|%T|%r|%V|%S' || return
     held=
-    while IFS= read -r line; do
-      [[ $line == [0-9]*'|'* ]] || continue
-      state[\${line%%|*}]=\${line#*|}
-      [[ " $* " != *" \${line%%|*} "* || $line != *'|PENDING|JobHeldUser|'* ]] || held=1
+    while IFS='|' read -r cluster id now; do
+      [[ $id && " $* " == *" $id "* && \${where[$id]-} == "$cluster" ]] || continue
+      state[$id]=$now
+      [[ $now != 'PENDING|JobHeldUser|'* ]] || held=1
     done <<<"$seen"
     [[ $held ]] || return
   done

@@ -1,7 +1,7 @@
 /** What the controller knows of a user's jobs: one squeue call and the reading of its answer. */
 import { parseDuration } from "../../submit/duration.ts";
 import type { QueueRow } from "../jobs.ts";
-import { count, present, splitRows } from "./rows.ts";
+import { count, present, splitRows, startOf } from "./rows.ts";
 import { parseSlurmTime } from "./time.ts";
 
 const FIELDS = ["%A", "%T", "%V", "%S", "%M", "%D", "%N", "%u", "%r", "%Z"] as const;
@@ -33,7 +33,7 @@ export function parseQueue(text: string, utcOffset: number): readonly QueueRow[]
 			state: state!,
 			reason: present(reason!),
 			submittedAt: parseSlurmTime(submitted!, utcOffset),
-			startsAt: parseSlurmTime(starts!, utcOffset),
+			startsAt: startOf(state!, parseSlurmTime(starts!, utcOffset), present(nodeList!)),
 			elapsed: parseDuration(elapsed!),
 			nodes: count(nodes!),
 			nodeList: present(nodeList!),

@@ -103,8 +103,8 @@ ${pointFunction(points)}
 ${NAMED_CLUSTERS_FUNCTION}
 ${MARK_FUNCTION}
 ${CANCEL_FUNCTION}
-forward() { # sbatch's environment, which becomes the job's: the user's own without secrets, and the forwarded values
-  unset LC_ALL; [[ ! $locale ]] || export LC_ALL="$locale"
+forward() { # sbatch's environment, which becomes the job's: the user's own without secrets and marks of a job we are in, and the forwarded values
+  unset LC_ALL SLURM_RESTART_COUNT; [[ ! $locale ]] || export LC_ALL="$locale"
 ${forward.join("\n")}
 }
 put() { # PATH MODE TEXT: appears whole or not at all, and never readable for others before it is meant to be
@@ -119,20 +119,21 @@ ${ANSWER_FUNCTIONS}
 ${LOOK_FUNCTION}
 find_jobs() { # fills id[NAME] from the queue; of two jobs in one directory the lowest stays, and a held double goes
   look '%A|%T|%r|%u|%Z' || return
-  local job state reason owner dir name stays; local -A held=() begun=()
-  while IFS='|' read -r job state reason owner dir; do
+  local where job state reason owner dir name stays; local -A held=() begun=() at=()
+  while IFS='|' read -r where job state reason owner dir; do
     name=\${of[\${dir:-none}]-}
     [[ $name && $owner == "$user" ]] || continue
+    at[$job]=$where
     # A successor that waits for what cannot come: not every Slurm takes it away.
     if [[ $state == PENDING && $reason == DependencyNeverSatisfied && $job != "\${id[$name]-}" ]]; then
-      scancel "$job" 2>>submit.err
+      drop "$job"
       continue
     fi
     [[ "$known" != *" $job "* ]] || continue
     ! is_over "$state" || [[ $job == "\${id[$name]-}" ]] || continue # what nobody recorded never did anything
     if [[ $state == PENDING && $reason == JobHeldUser ]]; then held[$name]+=" $job"
     else begun[$name]=\${begun[$name]:-$job}; fi
-  done < <(sort -n <<<"$seen")
+  done < <(sort -t'|' -k2n <<<"$seen")
   for name in "\${names[@]}"; do
     stays=\${id[$name]-}
     if [[ ! $stays || "\${held[$name]-} " == *" $stays "* ]]; then
@@ -140,21 +141,22 @@ find_jobs() { # fills id[NAME] from the queue; of two jobs in one directory the 
       stays=\${begun[$name]:-$job}
     fi
     [[ $stays ]] || continue
-    [[ $stays == "\${id[$name]-}" ]] || accept "$name" "$stays" ''
-    for job in \${held[$name]-}; do [[ $job == "$stays" ]] || scancel "$job" 2>>submit.err; done
+    [[ $stays == "\${id[$name]-}" ]] || accept "$name" "$stays" "\${at[$stays]}"
+    for job in \${held[$name]-}; do [[ $job == "$stays" ]] || drop "$job"; done
   done
 }
+drop() { scancel \${at[$1]:+-M "\${at[$1]}"} "$1" 2>>submit.err; } # ID: where it was found
 is_over() { [[ $1 =~ ^(BOOT_FAIL|CANCELLED|COMPLETED|DEADLINE|FAILED|NODE_FAIL|OUT_OF_MEMORY|PREEMPTED|TIMEOUT)$ ]]; } # STATE
 bar_doubles() { # of these benchmarks a run is live that the state does not know: somebody else's apply was first
   local job state reason owner dir name
-  while IFS='|' read -r job state reason owner dir; do
+  while IFS='|' read -r _ job state reason owner dir; do
     name=\${dir##*/}
     [[ $dir == "$output"/gym-job-*/"$name" && $owner == "$user" && ! \${ours[$dir]-} ]] || continue
     [[ $dir != "$run/$name" && \${of["$run/$name"]-} ]] && is_open "$name" && ! is_over "$state" || continue
     grep -qF -- ${quote(stackMark(stack))} "\${dir%/*}/gym-job.json" 2>/dev/null || continue
     barred[$name]=1 error[$name]=${quote(`another run of ${stack}/`)}"$name is live: $dir, job $job"
     error[$name]+='; plan again: it will be shown as = (adopt)'
-  done < <(sort -n <<<"$seen")
+  done < <(sort -t'|' -k2n <<<"$seen")
 }
 bar_stopped() { # NAME
   [[ -r $run/$1/control && $(<"$run/$1/control") == *stop* ]] || return

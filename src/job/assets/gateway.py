@@ -146,16 +146,20 @@ class Fleet:
 
         Raises SystemExit when there is none after so many seconds.
         """
-        end = time.monotonic() + seconds
+        end, told = time.monotonic() + seconds, None
         while True:
             nodes, count = self.nodes(), len(self.replicas)
             if len(nodes) * self.per_node >= count and sum(nodes.values()) >= count * self.gpus:
                 return
+            lack = (
+                f"no room for {count} replicas of {self.gpus} GPUs, at most {self.per_node} a node: "
+                f"Ray has {len(nodes)} nodes that fit, with {sum(nodes.values()):g} GPUs"
+            )
             if time.monotonic() >= end:
-                sys.exit(
-                    f"gateway: no room for {count} replicas of {self.gpus} GPUs, at most {self.per_node} a node: "
-                    f"Ray has {len(nodes)} nodes that fit, with {sum(nodes.values()):g} GPUs"
-                )
+                sys.exit(f"gateway: {lack}")
+            if lack != told:
+                say(f"{lack}; waiting for more")
+                told = lack
             await asyncio.sleep(1)
 
     def place(self, replica):

@@ -40,7 +40,8 @@ settle() {
 		[[ ! $gym_next ]] || drop_next "$gym_next"
 		rm -f .env
 		;;
-	claimed | terminated) ;;
+	# One that may not steer the chain, or cannot write down what it counts, queues nobody: it would go on for ever.
+	claimed | terminated | owner | disk) ;;
 	*)
 		queue_next
 		[[ $gym_next ]] || rm -f .env
@@ -48,11 +49,11 @@ settle() {
 	esac
 }
 
-# A number that is kept in a file: 0 when there is none.
+# A number that is kept in a file: 0 when there is none, or one that nobody can have counted up to.
 counter() {
 	local text=""
 	[[ ! -r $1 ]] || text=$(<"$1")
-	[[ $text =~ ^[0-9]+$ ]] || text=0
+	[[ $text =~ ^[0-9]{1,15}$ ]] || text=0
 	printf '%s' "$((10#$text))"
 }
 keep() { (umask 177 && printf '%s\\n' "$2" >"$1.new") && mv -f "$1.new" "$1"; }
@@ -134,8 +135,9 @@ follow() {
 		elif [[ $gym_state == TIMEOUT && $(cat "orders/$previous" 2>/dev/null) == *run* ]]; then
 			idle=$((idle + 1))
 		fi
+		# A chain that has lost its limits does not fail for ever; the next apply gives them back.
 		most=$(limit max_retries)
-		if [[ $spent && $most ]] && ((retries > most)); then decision=retries code=1; fi
+		if [[ $spent ]] && ((retries > \${most:-0})); then decision=retries code=1; fi
 		most=$(limit no_progress)
 		if [[ $decision == resume && $most ]] && ((idle >= most)); then decision=no-progress; fi
 	fi
@@ -159,8 +161,8 @@ export function chainStart(job: Job): readonly string[] {
 	if (job.chain === null) return [check];
 	return [
 		check,
-		// A job that the scheduler started again has followed its predecessor already.
-		'if [[ ${1-} && ! ${SLURM_RESTART_COUNT-} ]]; then follow "$1"; fi',
+		// A job that the scheduler started again may have followed its predecessor already.
+		'if [[ ${1-} && ! -e progress/$gym_id ]]; then follow "$1"; fi',
 		'if [[ ! -e progress/$gym_id ]]; then artifacts >"progress/$gym_id"; fi',
 		"queue_next",
 		// The mark may have come while the successor was on its way.

@@ -42,6 +42,7 @@ look_back() {
 	if [[ $text =~ \\"startedAt\\":\\ *([0-9]+) ]]; then
 		gym_elapsed=\${BASH_REMATCH[1]}
 		[[ ! $text =~ \\"endedAt\\":\\ *([0-9]+) ]] || gym_elapsed=$((BASH_REMATCH[1] - gym_elapsed))
+		((gym_elapsed >= 0)) || gym_elapsed=0 # the clock was set back
 	fi
 	[[ $text =~ \\"state\\":\\ *\\"([A-Z_]+)\\" ]] && gym_state=\${BASH_REMATCH[1]}
 }

@@ -103,7 +103,7 @@ find_next() {
 }
 
 submit_next() (
-	unset "\${!SBATCH_@}" # they would beat the script's directives
+	unset "\${!SBATCH_@}" SLURM_RESTART_COUNT # they would beat the script's directives; the successor is no restart
 	said=$(sbatch --parsable --chdir="$gym_bench" --dependency="afternotok:$gym_id" --kill-on-invalid-dep=yes \\
 		"$gym_bench/job.sh" "$gym_id" 2>>"logs/queue-$gym_id.err" </dev/null)
 	while read -r line; do

@@ -8,9 +8,9 @@ import { otelDestination, otelTelemetry } from "./otel.ts";
 import { containersUsed, imagesReadable, outputPathAbsolute } from "./places.ts";
 import { derivedPorts, nodesWhole, portsApart } from "./ports.ts";
 import {
+	routerFits,
 	routerOnFirstPool,
 	routerPatient,
-	sideChannelsApart,
 	tierNamesFree,
 	tierPools,
 	tierRpcPorts,
@@ -19,6 +19,7 @@ import {
 import { rayPoolsOnce, rayPortOnce, rayResourcesSpanned } from "./ray.ts";
 import { placementExists, policyExists, policyIsModel, policyKeysFree, poolsExist } from "./references.ts";
 import type { Rule } from "./report.ts";
+import { largeModelsTimed } from "./start-up.ts";
 
 /**
  * The rules of a document.
@@ -40,15 +41,16 @@ export function documentRules(
 		tierPools,
 		tierRpcPorts,
 		tierServerPerNode,
-		sideChannelsApart,
 		routerOnFirstPool,
 		routerPatient,
+		routerFits,
 		rayPoolsOnce,
 		rayResourcesSpanned,
 		rayPortOnce,
 		gpusFit,
 		gpusFitTogether,
 		replicasEven,
+		largeModelsTimed,
 		derivedPorts,
 		portsApart,
 		nodesWhole,

@@ -1,100 +1,90 @@
 /** Ports: within range after the defaults are derived, and no two listeners on one node. */
-import type { SubmitConfig, VllmConfig } from "../config.ts";
-import { driverNode, nodePools, onlyCompute, poolNodes, vllmShape } from "../nodes.ts";
-import { type Path, pathText } from "../path.ts";
+import { nodePools, onlyCompute } from "../nodes.ts";
+import { pathText } from "../path.ts";
 import { takesWholeNodes } from "./directive-sets.ts";
-import type { Rule } from "./report.ts";
+import { type Listener, listeners, sideChannelPorts } from "./listeners.ts";
+import type { Report, Rule } from "./report.ts";
 
-/** Something that listens. */
-interface Listener {
-	/** Field that sets the port, where a clash is reported. */
-	readonly path: Path;
-	readonly what: string;
-	readonly node: number;
-	readonly port: number;
+/** Where two listeners meet: the first node and port that they share; null when they do not. */
+function meeting(a: Listener, b: Listener): { readonly node: number; readonly port: number } | null {
+	const node = Math.max(a.nodes.first, b.nodes.first);
+	const port = Math.max(a.ports.first, b.ports.first);
+	const beyond = Math.min(a.nodes.first + a.nodes.count, b.nodes.first + b.nodes.count);
+	return node < beyond && port <= Math.min(a.ports.last, b.ports.last) ? { node, port } : null;
 }
 
-/** Port of the Ray head that a vLLM service over several nodes starts on its first node. */
-const RAY_HEAD = 6379;
+const needsPort = ({ kind }: Listener) => kind === "server" || kind === "ray-head";
+const isChannel = ({ kind }: Listener) => kind === "side-channel";
 
-/** The collector's own: OTLP in and its health check. */
-const COLLECTOR = [4317, 4318, 13133];
-
-function vllmListeners(
-	config: SubmitConfig,
-	path: Path,
-	service: VllmConfig,
-	perNode: boolean,
-): readonly Listener[] {
-	const nodes = poolNodes(config, service.node_pool);
-	if (!nodes) return [];
-	const listener = (field: string, what: string, port: number, node = nodes.first): Listener => ({
-		path: [...path, field],
-		what: `${pathText(path)} (${what})`,
-		node,
-		port,
-	});
-	if (perNode) {
-		return Array.from({ length: nodes.count }, (_, i) =>
-			listener("port", "server", service.port, nodes.first + i),
-		);
+/** How bad it is that two listeners meet, and whose field says so; null when nobody minds. */
+function clash(
+	earlier: Listener,
+	later: Listener,
+): readonly [severity: "error" | "warning", code: string, at: Listener, other: Listener] | null {
+	if (needsPort(earlier) && needsPort(later)) return ["error", "port-clash", later, earlier];
+	const helper = [earlier, later].some(({ kind }) => kind === "helper");
+	if (helper) {
+		if (needsPort(later)) return ["warning", "port-contested", later, earlier];
+		return needsPort(earlier) ? ["warning", "port-contested", earlier, later] : null;
 	}
-	const shape = vllmShape(service, nodes);
-	const server = listener("port", "server", service.port);
-	if (shape === "data-parallel") {
-		return [server, listener("data_parallel_rpc_port", "ranks", service.data_parallel_rpc_port)];
-	}
-	return nodes.count > 1 ? [server, listener("node_pool", "its Ray head", RAY_HEAD)] : [server];
+	return isChannel(later)
+		? ["warning", "side-channels-overlap", later, earlier]
+		: ["warning", "side-channels-overlap", earlier, later];
 }
 
-function listeners(config: SubmitConfig): readonly Listener[] {
-	const node = driverNode(config);
-	const services = [...config.services].flatMap(([name, service]): readonly Listener[] => {
-		const path = ["services", name];
-		if (service.type === "vllm") return vllmListeners(config, path, service, false);
-		const kind = service.type === "ray" ? "head" : "router";
-		const own = { path: [...path, "port"], what: `${pathText(path)} (${kind})`, node, port: service.port };
-		if (service.type === "ray") return [own];
-		const tiers = (["prefill", "decode"] as const).flatMap((tier) =>
-			vllmListeners(config, [...path, tier], service[tier], service.server_per_node),
-		);
-		return [own, ...tiers];
-	});
-	const collector = config.otel.enabled
-		? COLLECTOR.map((port) => ({ path: ["otel", "enabled"], what: "the collector", node, port }))
-		: [];
-	return [...collector, ...services];
+function shown({ first, last }: Listener["ports"]): string {
+	return first === last ? `port ${first}` : `ports ${first} to ${last}`;
 }
 
 /** No two programs listen on one port of one node. Without the policy, the driver's node is not known. */
 export const portsApart: Rule = (config, report) => {
 	const { policy_model } = config.driver;
 	if (policy_model !== null && !config.services.has(policy_model)) return;
-	const taken = new Map<string, Listener>();
+	const all = listeners(config);
 	const reported = new Set<string>();
-	for (const listener of listeners(config)) {
-		const key = `${listener.node}:${listener.port}`;
-		const other = taken.get(key);
-		if (!other) {
-			taken.set(key, listener);
-			continue;
+	for (const [i, later] of all.entries()) {
+		for (const earlier of all.slice(0, i)) {
+			const met = meeting(earlier, later);
+			const found = met && clash(earlier, later);
+			if (!found) continue;
+			const [severity, code, at, other] = found;
+			const key = `${code} ${pathText(at.path)}`;
+			if (reported.has(key)) continue;
+			reported.add(key);
+			reportClash(report, severity, code, at, other, met);
 		}
-		const at = pathText(listener.path);
-		if (reported.has(at)) continue;
-		reported.add(at);
-		const message = `port ${listener.port} of node ${listener.node} is also used by ${other.what}`;
-		report("error", "port-clash", listener.path, message, "use another port, or other nodes");
 	}
 };
+
+function reportClash(
+	report: Report,
+	severity: "error" | "warning",
+	code: string,
+	at: Listener,
+	other: Listener,
+	{ node, port }: { readonly node: number; readonly port: number },
+): void {
+	if (code === "side-channels-overlap") {
+		const message =
+			`the side channel of a worker may need port ${port} of node ${node} (${shown(at.ports)}), ` +
+			`where ${other.what} has ${shown(other.ports)}`;
+		report(severity, code, at.path, message, "put the tiers on separate pools, or move the ports apart");
+	} else {
+		const use = code === "port-clash" ? "is also used" : "may be taken";
+		const message = `port ${port} of node ${node} ${use} by ${other.what}`;
+		report(severity, code, at.path, message, "use another port, or other nodes");
+	}
+}
 
 /** Ports that are derived from others still exist. */
 export const derivedPorts: Rule = (config, report) => {
 	for (const [name, service] of config.services) {
 		if (service.type !== "vllm_pd") continue;
+		const channels = (["prefill", "decode"] as const).map((tier) => sideChannelPorts(service, tier).last);
 		const derived: readonly (readonly [field: string, what: string, port: number])[] = [
 			["port", "prefill.port", service.prefill.port],
 			["port", "decode.port", service.decode.port],
-			["nixl_side_channel_port", "decode's side-channel port", service.nixl_side_channel_port + 1],
+			["nixl_side_channel_port", "the last side-channel port", Math.max(...channels)],
 			["prefill", "decode.data_parallel_rpc_port", service.decode.data_parallel_rpc_port],
 		];
 		for (const [field, what, port] of derived) {
@@ -111,7 +101,7 @@ export const nodesWhole: Rule = (config, report) => {
 	const pools = [...nodePools(config).values()];
 	const path = ["compute", name];
 	const remedy = "add extra_args: {exclusive: true}";
-	const rays = [...config.services.values()].some((service) => service.type === "ray");
+	const rays = listeners(config).some(({ kind }) => kind === "ray-head");
 	if (rays && config.driver.benchmarks.size > 1) {
 		const message =
 			"jobs of several benchmarks may meet on one node, where their Ray heads fight for fixed ports";

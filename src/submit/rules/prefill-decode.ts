@@ -50,22 +50,6 @@ export const tierPools = eachPd((_, service, report, at) => {
 	}
 });
 
-/** Side-channel ports form a range, one per worker, from the base port on. */
-export const sideChannelsApart = eachPd((_, service, report, at) => {
-	const { prefill, decode, nixl_side_channel_port: base } = service;
-	if (prefill.node_pool === null || prefill.node_pool !== decode.node_pool) return;
-	const last = base + prefill.tensor_parallel_size * prefill.number_of_instances - 1;
-	if (last <= base) return;
-	const message = `prefill's workers use the side-channel ports ${base} to ${last} on the node where decode starts at ${base + 1}`;
-	report(
-		"warning",
-		"side-channels-overlap",
-		[...at, "nixl_side_channel_port"],
-		message,
-		"put the tiers on separate pools",
-	);
-});
-
 /** The tiers' ranks meet on ports of their own. */
 export const tierRpcPorts = eachPd((_, service, report, at) => {
 	const port = service.prefill.data_parallel_rpc_port;
@@ -121,4 +105,15 @@ export const routerPatient = eachPd((_, service, report, at) => {
 		message,
 		"the default is a day",
 	);
+});
+
+/** The router speaks to the engines: programs of two images have to fit. */
+export const routerFits = eachPd((_, service, report, at) => {
+	const images = TIERS.map((tier) => service[tier].container);
+	if (images.every((image) => image === service.container)) return;
+	const [prefill, decode] = images.map((image) => JSON.stringify(image));
+	const message =
+		`the router runs in ${JSON.stringify(service.container)}, prefill in ${prefill}, decode in ${decode}: ` +
+		"the router's image must provide vllm-router, of a version that fits the tiers' vLLM";
+	report("note", "router-image", [...at, "container"], message);
 });

@@ -1,4 +1,5 @@
 /** Ray services. */
+import { optionValues } from "./option-values.ts";
 import type { Rule } from "./report.ts";
 
 /** A pool is spanned once. */
@@ -34,9 +35,7 @@ export const rayResourcesSpanned: Rule = (config, report) => {
 export const rayPortOnce: Rule = (config, report) => {
 	for (const [name, service] of config.services) {
 		if (service.type !== "ray") continue;
-		for (const [, given] of service.extra_args.matchAll(
-			/(?:^|\s)["']?--port["']?(?:=|\s+)["']?([^\s"']+)/g,
-		)) {
+		for (const given of optionValues(service.extra_args, "--port")) {
 			if (Number(given) === service.port) continue;
 			const message = `--port ${given} differs from port ${service.port}, which the workers are given`;
 			report("error", "ray-port-differs", ["services", name, "extra_args"], message, "set port instead");

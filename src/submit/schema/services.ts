@@ -77,7 +77,7 @@ const vllm = (containers: Containers) =>
 /** A tier: what it leaves out comes from the vllm_pd entry (`wiring.ts`). */
 const tier = () =>
 	struct({
-		type: z.literal("vllm").default("vllm"),
+		type: z.literal("vllm").default("vllm").describe("A tier is a vLLM server"),
 		container: line().optional().describe("Default: the entry's container"),
 		model: line().optional().describe("Default: the entry's model"),
 		port: port().optional().describe("Default: the entry's port + 1 (prefill), + 2 (decode)"),

@@ -14,6 +14,7 @@ import os
 import socket
 import sys
 import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 
 def setting(name, default=None):
@@ -88,3 +89,15 @@ def begin():
     target = setting("RECORD")
     if target:
         record(target)
+
+
+def serve_health(port, is_healthy=lambda: True):
+    """Listens on all addresses; each GET is answered with 200 while `is_healthy`, else with 503. Never returns."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.send_response(200 if is_healthy() else 503)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+    ThreadingHTTPServer(("0.0.0.0", port), Handler).serve_forever()

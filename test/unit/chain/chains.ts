@@ -25,7 +25,8 @@ export interface Scene {
 	readonly ends?: Readonly<Record<string, string>>;
 	/** Lines of the journal as they are. */
 	readonly journal?: readonly string[];
-	readonly counters?: Readonly<Record<string, string>>;
+	/** Files of the chain beside or instead of the budget; null: none, nor a budget. */
+	readonly counters?: Readonly<Record<string, string>> | null;
 	readonly control?: string;
 	readonly exists?: boolean;
 }
@@ -76,7 +77,9 @@ function filesOf(scene: Scene): RunFiles {
 		ends: new Map(ends),
 		chain: scene.journal ? `${scene.journal.join("\n")}\n` : null,
 		control: scene.control ?? "",
-		chainFiles: new Map(Object.entries({ "budget.json": budget, ...scene.counters })),
+		chainFiles: new Map(
+			scene.counters === null ? [] : Object.entries({ "budget.json": budget, ...scene.counters }),
+		),
 		recordedIds: ["1"],
 		expected: null,
 		rollouts: null,

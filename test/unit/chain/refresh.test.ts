@@ -140,6 +140,15 @@ describe("a chain", () => {
 		]);
 	});
 
+	test("forgets why a job waited once it runs, and keeps how it ended", () => {
+		const waiting = look({ queue: { 1: "PENDING Priority" } });
+		expect(waiting.segments[0]!.reason).toBe("Priority");
+		const running = look({ queue: { 1: "RUNNING" }, journal: began }, waiting);
+		expect(running.segments[0]!.reason).toBeNull();
+		const ended = look({ queue: {}, journal: began, ends: TIMEOUT }, running);
+		expect(look({ queue: {}, journal: began }, ended).segments[0]!.reason).toBe("timeout");
+	});
+
 	test("is told from its files when Slurm has forgotten all of it", () => {
 		const journal = [...began, ...followed(2, "resume", { state: "NODE_FAIL" })];
 		const run = look({ queue: {}, accounting: null, journal, ends: { 2: "85 timeout" } });
@@ -170,9 +179,23 @@ describe("a chain", () => {
 		).toBeNull();
 	});
 
+	test("has no counter that nobody can have counted up to", () => {
+		const counters = { ".gym_infra_retries": "9".repeat(16), ".gym_accumulated_walltime": "9".repeat(400) };
+		expect(look({ queue: { 1: "RUNNING" }, counters }).chain).toMatchObject({ retries: 0, walltime: 0 });
+	});
+
+	test("has lost its limits when its files are gone, but not when they are another user's", () => {
+		const known = { retries: 2, walltime: 60, idle: 1, budget: LIMITS };
+		const seen = (submittedBy: string) =>
+			look({ queue: { 1: "RUNNING" }, counters: null }, { ...submitted, submittedBy, chain: known }).chain;
+		expect(seen("alice")).toEqual({ ...known, budget: null });
+		expect(seen("bob")).toEqual(known);
+	});
+
 	test("is read from a journal whose lines are cut off or damaged", () => {
 		const whole = [...began, ...followed(2, "resume")];
-		const journal = ['obs":1}', ...whole, "", "null", "[1]", '{"job":"x"}', '{"job":2,"at":200,"event":"ne'];
+		const damaged = ['obs":1}', "", "null", "[1]", '{"job":"x"}', '{"job":9,"at":1e308,"event":"start"}'];
+		const journal = [...damaged, ...whole, '{"job":2,"at":200,"event":"ne'];
 		expect(look({ ends: TIMEOUT, queue: { 2: "RUNNING" }, journal })).toEqual(
 			look({ ends: TIMEOUT, queue: { 2: "RUNNING" }, journal: whole }),
 		);

@@ -232,6 +232,7 @@ describe("end records", () => {
 			why: "service",
 			at: 1764510000,
 			elapsed: 61,
+			collectorDied: false,
 			name: "policy",
 		});
 		expect(parseEndRecord("exit=0 why=finished")).toEqual({
@@ -239,8 +240,18 @@ describe("end records", () => {
 			why: "finished",
 			at: null,
 			elapsed: null,
+			collectorDied: false,
 			name: null,
 		});
+	});
+
+	test.each([
+		["ok", null],
+		["died", "the collector of job 17 died: telemetry is incomplete"],
+	])("of a job with a collector that is %s", (word, note) => {
+		const record = end(`exit=0 why=finished at=5 elapsed=61 collector=${word} name=`);
+		expect(record.end).toMatchObject({ exit: 0, elapsed: 61, collectorDied: word === "died" });
+		expect(judge([job(record)])).toEqual({ status: "succeeded", note });
 	});
 
 	test.each(["", "exit=", "exit=0", "why=finished", "exit=x why=finished", "exit=0 why="])(

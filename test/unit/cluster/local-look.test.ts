@@ -114,6 +114,21 @@ printf 'abc\\ndef\\n' >artifacts/rollouts.jsonl
 	expect(await look(null)).toMatchObject({ expected: null, rollouts: null });
 });
 
+test("what cannot be read in a run's directory has not been seen", async () => {
+	const world = await localWorld(programs);
+	const jobDir = `${world.outputPath}/run/alpha`;
+	const folders = ["chain.jsonl", "control", "budget.json", "ends/1"];
+	for (const name of folders) await mkdir(join(jobDir, name), { recursive: true });
+	const { runs } = await world.scheduler.observe([query(world, 0)], null);
+	expect(runs.get(jobDir)).toMatchObject({
+		exists: true,
+		ends: new Map(),
+		chain: null,
+		control: null,
+		chainFiles: new Map(),
+	});
+});
+
 test("logs: the last lines first, then only what is new", async () => {
 	const world = await localWorld(programs);
 	const jobDir = `${world.outputPath}/run/alpha`;

@@ -68,7 +68,8 @@ describe("queue", () => {
 				user: "gym",
 				workDir: "/e/run",
 			},
-			expect.objectContaining({ jobId: "3", elapsed: null, workDir: "/e/new" }),
+			// Slurm calls the moment of its cancel its start.
+			expect.objectContaining({ jobId: "3", startsAt: null, elapsed: null, workDir: "/e/new" }),
 		]);
 	});
 
@@ -132,10 +133,10 @@ describe("accounting", () => {
 
 	test("a job whose end came before its submit has no directory yet", () => {
 		const [row] = parseAccounting(
-			"9|CANCELLED by 1000|0:0|0|1796059672|Unknown|1796059672|None assigned|gym|testbed|\n",
+			"9|CANCELLED by 1000|0:0|0|1796059672|1796059672|1796059672|None assigned|gym|testbed|\n",
 			0,
 		);
-		expect(row).toMatchObject({ jobId: "9", state: "CANCELLED", workDir: "" });
+		expect(row).toMatchObject({ jobId: "9", state: "CANCELLED", startedAt: null, workDir: "" });
 	});
 
 	test("of a requeued job the last record counts", () => {

@@ -1,27 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { buildJob } from "../../../src/job/build.ts";
 import { stepNames } from "../../../src/job/names.ts";
-import { built, config, errors, job, map } from "./document.ts";
+import { built, errors, job, map } from "./document.ts";
 
 const pool = (fields: object = {}) => map({ partition: "batch", gpus_per_node: 4, ...fields });
 
-describe("what the job cannot do yet is named with its path", () => {
-	test.each([["Ray Serve gateway", "services.speaker", { service: { use_ray_serve: true } }]])(
-		"%s",
-		(what, at, parts) => {
-			const { job, problems } = buildJob(config(parts), "sums", { stack: "lab" });
-			expect(job).toBeNull();
-			expect(problems.find(({ code }) => code === "not-yet")).toMatchObject({
-				at,
-				message: expect.stringContaining(what),
-			});
-		},
-	);
-
-	test("several instances on one node are supported", () => {
-		const two = job({ service: { number_of_instances: 2, tensor_parallel_size: 2 } });
-		expect(two.services[0]!.script).toContain("--data-parallel-size 2");
-	});
+test("several instances on one node are its data parallelism", () => {
+	const two = job({ service: { number_of_instances: 2, tensor_parallel_size: 2 } });
+	expect(two.services[0]!.script).toContain("--data-parallel-size 2");
 });
 
 describe("refused when the job is made", () => {

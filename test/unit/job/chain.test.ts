@@ -74,6 +74,20 @@ describe("how the predecessor ended decides", () => {
 	});
 });
 
+describe("damaged files", () => {
+	test("without its limits a chain does not fail for ever", async () => {
+		const ran = await after("FAILED", { files: { "budget.json": "" } });
+		expect([ran.code, worked(ran)]).toEqual([1, false]);
+		expect(end(ran)).toMatch(/^exit=1 why=retries /);
+		expect(worked(await after("TIMEOUT", { files: { "budget.json": "" } }))).toBe(true);
+	});
+
+	test.each(["", "-1", "many", "9".repeat(20)])("a counter of %j is none", async (text) => {
+		const ran = await after("FAILED", { files: { ".gym_infra_retries": text } });
+		expect(ran.file(".gym_infra_retries")).toBe("1\n");
+	});
+});
+
 describe("the cap on the time of all segments", () => {
 	test.each([
 		["TIMEOUT", "3500", "00:01:39", true],
@@ -210,11 +224,18 @@ describe("the successor", () => {
 	test("of a job that was started again is the one of its first start", async () => {
 		const ran = await after("TIMEOUT", {
 			env: { SLURM_RESTART_COUNT: "2", QUEUED: "80|PENDING|@" },
-			files: { "claims/70/77": "" },
+			files: { "claims/70/77": "", "progress/77": "" },
 		});
 		expect([ran.submits, worked(ran)]).toEqual([0, true]);
 		expect(decision(ran)).toBeUndefined();
 		expect(ran.cancels).toContain("80");
+	});
+
+	test("of a job that was started again follows, and knows nothing of that restart", async () => {
+		const env = { SLURM_RESTART_COUNT: "1", QUEUE_SAYS: "78" };
+		const ran = await after("TIMEOUT", { env });
+		expect(decision(ran)).toMatchObject({ previous: "70", decision: "resume" });
+		expect(ran.env("sbatch").has("SLURM_RESTART_COUNT")).toBe(false);
 	});
 
 	test("is taken back when the stop mark comes while it is queued", async () => {
@@ -247,4 +268,6 @@ test("files of another user are not obeyed", async () => {
 	});
 	expect(ran.code).toBe(74);
 	expect(end(ran)).toMatch(/^exit=74 why=owner /);
+	// Each successor would end in the same way, and queue one more.
+	expect(ran.submits).toBe(0);
 });

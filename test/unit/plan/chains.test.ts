@@ -167,6 +167,11 @@ describe("a live run", () => {
 		expect(planned(run, now)).toMatchObject({ kind: "resubmit", refused: { code: "live-chain" } });
 	});
 
+	test("whose limits are lost gets them back", () => {
+		const lost = runIn({ status: "running", chain: { ...used, budget: null } });
+		expect(planned(lost)).toMatchObject({ kind: "update", changes: [] });
+	});
+
 	test("of another user is left alone", () => {
 		const action = planned(running, wanted({ limits: { maxRetries: 9 } }), { user: "bob" });
 		expect(action).toMatchObject({ kind: "update", refused: { code: "other-owner" } });

@@ -15,7 +15,7 @@ import {
 
 describe("GPUs", () => {
 	const fit = (fields: string, compute: string) =>
-		findings({ ...services(`policy: ${vllm(fields)}`), compute });
+		findings({ ...services(`policy: ${vllm(`health_check: {timeout_seconds: 1800}, ${fields}`)}`), compute });
 
 	test.each([
 		["single node: all instances", "tensor_parallel_size: 2, number_of_instances: 2", pools(gpu(1)), []],
@@ -135,8 +135,8 @@ describe("prefill and decode", () => {
 		);
 		expect(bare(shared, pools(gpu(1, 2, "pre")))).toEqual([
 			"warning tiers-share-pool services.duo.decode.node_pool",
-			"warning side-channels-overlap services.duo.nixl_side_channel_port",
 			"warning gpus-shared services.duo.decode",
+			"warning side-channels-overlap services.duo.nixl_side_channel_port",
 		]);
 	});
 
@@ -181,6 +181,18 @@ describe("prefill and decode", () => {
 		]);
 	});
 
+	test("a router in another image than its tiers is noted, with the images", () => {
+		const images = `container: "router:1", model: m`;
+		const prefill = "prefill: {node_pool: pre, tensor_parallel_size: 4}";
+		const decode = `decode: {container: "vllm:2", node_pool: dec, tensor_parallel_size: 4}`;
+		const entry = services(`duo: {type: vllm_pd, ${images}, ${prefill}, ${decode}}`);
+		const { problems } = validate({ ...entry, compute: pdPools, driver: noPolicy });
+		expect(problems).toMatchObject([
+			{ severity: "note", code: "router-image", at: "services.duo.container" },
+		]);
+		expect(problems[0]!.message).toMatch(/router:1.*vllm:2.*vllm-router/);
+	});
+
 	test("tier names are taken", () => {
 		const taken = `duo-decode: ${vllm("node_pool: dec, port: 8100, tensor_parallel_size: 4")}`;
 		expect(findings({ ...services(pd(""), taken), compute: pdPools, driver: noPolicy })).toEqual([
@@ -223,38 +235,5 @@ describe("ray", () => {
 	test("heads of two benchmarks' jobs may meet on a shared node", () => {
 		const two = "{benchmarks: {a: {run: {x: 1}}, b: {run: {x: 1}}}}";
 		expect(found("node_pools: [gpu]", two)).toEqual(["warning shared-node compute.lab"]);
-	});
-});
-
-describe("ports", () => {
-	const two = (first: string, second: string, compute: string) =>
-		findings({ ...services(`a: ${vllm(first)}`, `b: ${vllm(second)}`), compute, driver: noPolicy }).filter(
-			(f) => f.includes("port-clash"),
-		);
-
-	test("two on one node clash, on two nodes not", () => {
-		expect(two("", "", pools(gpu(1)))).toEqual(["error port-clash services.b.port"]);
-		expect(two("", "port: 8001", pools(gpu(1)))).toEqual([]);
-		expect(two("node_pool: gpu", "node_pool: aux", pools(gpu(1), gpu(1, 4, "aux")))).toEqual([]);
-		expect(two("", "node_pool: aux", pools(gpu(1), gpu(1, 4, "aux")))).toEqual([]);
-		expect(two("", "node_pool: gpu", pools(gpu(1), gpu(1, 4, "aux")))).toEqual([
-			"error port-clash services.b.port",
-		]);
-	});
-
-	test("a model over nodes starts a Ray head of its own", () => {
-		const sections = {
-			...services(`a: ${vllm("tensor_parallel_size: 8")}`, "hub: {type: ray, container: c}"),
-			compute: pools(gpu(2)),
-			driver: noPolicy,
-		};
-		expect(findings(sections)).toEqual(["error port-clash services.hub.port"]);
-	});
-
-	test("the collector's ports are taken while it is on", () => {
-		const otel = "{endpoint: e, service_name: s, gym_telemetry: false}";
-		const collector = { ...services(`a: ${vllm("tensor_parallel_size: 4, port: 4318")}`), driver: noPolicy };
-		expect(findings({ ...collector, otel })).toEqual(["error port-clash services.a.port"]);
-		expect(findings(collector)).toEqual([]);
 	});
 });

@@ -61,6 +61,16 @@ Run directory: /evals/gym-job-20261130T101502Z-a1b2c3/mmlu
 		);
 	});
 
+	test("has no empty column where no chain decided anything", () => {
+		const run = makeRun(desired, {
+			status: "failed",
+			segments: [makeSegment("7", { startedAt: 1, endedAt: 2, elapsed: 1, ...driver })],
+		});
+		expect(whyText({ address: "math/mmlu", run, asOf: 1 }, { paint }).split("\n")[1]).toBe(
+			" 1  7  FAILED 1  00:00:01  driver exited 1 (logs/driver-7.log)",
+		);
+	});
+
 	test("shows what waits, too", () => {
 		const text = whyText({ address: "math/mmlu", run: live, asOf: 1 }, { paint });
 		expect(text).toContain(" 2  88140  RUNNING  00:01:00");

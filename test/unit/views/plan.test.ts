@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { columns } from "../../../src/cli/views/layout.ts";
 import { paintFor } from "../../../src/cli/views/paint.ts";
 import { planText } from "../../../src/cli/views/plan.ts";
-import type { ShowJob } from "../../../src/cli/views/plan-action.ts";
+import type { ShowJob } from "../../../src/cli/views/plan-changes.ts";
 import { humanView } from "../../../src/cli/views/view.ts";
 import { decide } from "../../../src/plan/decide.ts";
 import type { Desired, Plan } from "../../../src/plan/plan.ts";
@@ -157,6 +157,37 @@ describe("the plan screen", () => {
 		expect(text.endsWith("Plan: 1 to submit, 0 to resubmit, 0 to resume, 0 to cancel.\n")).toBe(true);
 	});
 
+	test("stands apart from that of another stack", () => {
+		let out = "";
+		const paint = paintFor(0);
+		const sink = { out: (text: string) => (out += text), err: () => expect.unreachable() };
+		const view = humanView(sink, { paint, errorPaint: paint, showJob: "fold", clock: String });
+		view.plan(makePlan([], makeState({})));
+		view.plan(makePlan([], makeState({})));
+		expect(out).toMatch(/^gym plan [\s\S]* is live\.\n\ngym plan [\s\S]* is live\.\n$/);
+	});
+
+	test("has lines of the screen's width, whatever the names", () => {
+		const name = "a-benchmark-with-a-name-of-more-than-forty-letters-and-then-some";
+		const stack = "a-stack-with-a-name-of-thirty";
+		const address = `${stack}/${name}`;
+		const one = { ...changed, benchmark: name };
+		const runs = [{ status: "failed" as const, note: "driver exited 1" }, {}].map((more) =>
+			makeRun(makeDesired(name), { ...more, jobDir: `/evals/gym-job-20261130T101502Z-a1b2c3/${name}` }),
+		);
+		const wide = runs.flatMap((run) =>
+			[one, makeDesired(name)].flatMap((wanted) => {
+				const state = makeState({ [name]: run });
+				const actions = decide([wanted], state, { stack, replace: [], user: "alice" });
+				const drift = [{ address, from: "pending" as const, to: "running" as const, message: "job 1 runs" }];
+				const text = show(makePlan([wanted], state, { stack, actions, drift, cluster: "c".repeat(50) }));
+				return text.split("\n").filter((line) => columns(line) > 100);
+			}),
+		);
+		// Commands and paths stay whole, to be copied.
+		expect(wide.filter((line) => !/^ {4}(gym |\(run kept: )/.test(line))).toEqual([]);
+	});
+
 	test("keeps long commands whole", () => {
 		const name = "a-benchmark-with-a-name-of-more-than-forty-letters";
 		const one = makeDesired(name);
@@ -269,7 +300,9 @@ test("a refused resume says that it cannot be resumed, and a cancel that it cann
 		resume: ["math/gsm8k"],
 		user: "alice",
 	});
-	expect(show(makePlan([one], done, { actions }))).toContain("# math/gsm8k cannot be resumed now\n");
+	const text = show(makePlan([one], done, { actions }));
+	expect(text).toContain("# math/gsm8k cannot be resumed now\n");
+	expect(text).not.toContain("cache");
 	const bobs = makeState({ old: makeRun(one, { submittedBy: "bob" }) });
 	expect(show(makePlan([], bobs))).toContain("# math/old cannot be cancelled now\n");
 });

@@ -236,6 +236,16 @@ describe("apply", () => {
 		]);
 	});
 
+	test("has what became of a long address below it", () => {
+		const long = cancelOutcome("math/a-benchmark-with-a-name-of-more-than-forty-letters", ["1"], false);
+		expect(outcomesText([long, cancelOutcome("math/b", ["2"], false)], [], { paint, clock })).toBe(
+			`  ${long.address}
+                 cancelled   job 1
+  math/b         cancelled   job 2
+`,
+		);
+	});
+
 	test("ends with counts, run directory and how to follow", () => {
 		expect(
 			summaryText({ stack: "math", outcomes: [taken], runDirs: ["/r/1"], serial: 14, elapsed: 1.94 }),
@@ -281,7 +291,8 @@ describe("layout", () => {
 
 	test("never breaks a word or drops what does not fit", () => {
 		const long = "x".repeat(150);
-		expect(wrap(`a ${long}`, "  ")).toEqual(["a", `  ${long}`]);
+		expect(wrap(`some ${long}`, "  ")).toEqual(["some", `  ${long}`]);
+		expect(wrap(`# ${long}  more`, "  ")).toEqual([`# ${long}`, "  more"]);
 		expect(justify(long, "right")).toBe(`${long}  right`);
 	});
 
