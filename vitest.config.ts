@@ -29,6 +29,7 @@ export default defineConfig({
 			project("local", ["test/local/**/*.test.ts"], { maxWorkers: 2, sequence: { groupOrder: 1 } }),
 			project("package", ["test/package/**/*.test.ts"]),
 			project("peer", ["test/peer/**/*.test.ts"]),
+			project("gateway", ["test/gateway/**/*.test.ts"], { maxWorkers: 2, sequence: { groupOrder: 2 } }),
 			project("cluster", ["test/cluster/**/*.test.ts"], {
 				globalSetup: ["test/setup/cluster.global.ts"],
 				fileParallelism: false,

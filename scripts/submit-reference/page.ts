@@ -23,18 +23,16 @@ export interface Field {
 function objectAt(schema: JsonSchema, kind: string | undefined): JsonSchema {
 	const branches = schema.oneOf ?? schema.anyOf;
 	if (!branches) return schema;
-	return branches.find((one) => one.properties && (!kind || one.properties.type?.const === kind)) ?? schema;
+	return branches.find(({ properties }) => properties && (properties.type?.const ?? kind) === kind) ?? schema;
 }
 
 /** The schema of a table's object. */
 function schemaOf({ path, kind }: Table): JsonSchema {
 	const steps = path === "" ? [] : path.split(".");
-	return steps.reduce((above, step, at) => {
+	return steps.reduce((above, step) => {
 		const next = step === "*" ? above.additionalProperties : above.properties?.[step];
 		if (typeof next !== "object") throw new Error(`the schema has no ${path}`);
-		// A path that ends in `*` ends at the entry of this kind; on the way there a tier's entry is a vllm_pd.
-		const wanted = at === steps.length - 1 ? kind : step === "*" ? kind : undefined;
-		return objectAt(next, wanted);
+		return objectAt(next, kind);
 	}, submitJsonSchema());
 }
 

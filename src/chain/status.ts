@@ -117,7 +117,7 @@ function judge(evidence: RunEvidence): Verdict {
 	if (!evidence.queueHeard && jobs.some((job) => !job.end && finalStatus(job) === null)) {
 		return { status: evidence.before, note: "the queue could not be read" };
 	}
-	const verdict = endVerdict(lastThatWorked(jobs), evidence);
+	const verdict = endVerdict(lastThatTells(jobs), evidence);
 	const goesOnNoMore = evidence.chain !== null && evidence.stopMarked && GOES_ON.has(verdict.status);
 	return goesOnNoMore ? { status: "cancelled", note: "cancelled with gym cancel" } : verdict;
 }
@@ -150,19 +150,21 @@ function liveNote(status: RunStatus, row: NonNullable<JobEvidence["queue"]>): st
 	return row.nodeList ? `on ${row.nodeList}` : null;
 }
 
-/** The last job that did more than look: successors that ended because the chain was over tell nothing. */
-function lastThatWorked(jobs: readonly JobEvidence[]): JobEvidence {
-	return jobs.filter((job, i) => i === 0 || hasWorked(job)).at(-1) ?? jobs[0]!;
+/** The last job that tells how the run ended: successors that ended because the chain was over tell nothing. */
+function lastThatTells(jobs: readonly JobEvidence[]): JobEvidence {
+	return jobs.filter((job, i) => i === 0 || tellsOfEnd(job)).at(-1) ?? jobs[0]!;
 }
 
-function hasWorked(job: JobEvidence): boolean {
+function tellsOfEnd(job: JobEvidence): boolean {
 	if (job.end) return !ONLY_LOOKED.has(job.end.why);
 	if (isStuck(job)) return false;
 	if ((job.journal?.beganAt ?? null) !== null) return true;
 	const status = finalStatus(job);
 	// A successor that is gone without a trace never began.
 	if (status === null) return !job.journal?.queuedByChain;
-	return status !== "cancelled" || (job.accounting?.startedAt ?? null) !== null;
+	// One that somebody cancelled while it waited ends the chain, as cancelling any of its jobs does.
+	const { startedAt = null, cancelledBy = null } = job.accounting ?? {};
+	return status !== "cancelled" || startedAt !== null || cancelledBy !== null;
 }
 
 function finalStatus(job: JobEvidence): RunStatus | null {

@@ -40,7 +40,12 @@ function submissionFor(wanted: Parts, outputPath: string): Submission {
 		(now, job) => withCurrent(now, job.benchmark, intentOf(job, runDir)),
 		{ ...emptyState("lab"), cluster: { type: "slurm", name: "north", hostname: "login.lab", outputPath } },
 	);
-	const context = { toolVersion: "1.2.3", hostEnv: () => "s3cret", forward: new Map([["SCORES", "s3cret"]]), goOn: new Map() };
+	const context = {
+		toolVersion: "1.2.3",
+		hostEnv: () => "s3cret",
+		forward: new Map([["SCORES", "s3cret"]]),
+		goOn: new Map(),
+	};
 	return submissionOf(resolved, state, desired, runDir, context);
 }
 

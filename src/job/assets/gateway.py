@@ -181,7 +181,9 @@ class Fleet:
             try:
                 end = await self.serve(replica)
             except (ray.exceptions.RayError, RuntimeError, OSError) as error:
-                end = f"could not run: {type(error).__name__}: {str(error).strip().partition('. ')[0]}"
+                # What an actor raised is inside; Ray says more about a dead one than a line can hold.
+                cause = getattr(error, "cause", None) or error
+                end = f"could not run: {type(cause).__name__}: {str(cause).strip().partition('. ')[0]}"
             failures = 1 if replica.healthy - replica.since > STEADY else failures + 1
             say(f"replica {replica.index} {end}; failure {failures} of {RESTARTS + 1}")
             if failures <= RESTARTS:

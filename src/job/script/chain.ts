@@ -41,7 +41,8 @@ settle() {
 		rm -f .env
 		;;
 	# One that may not steer the chain, or cannot write down what it counts, queues nobody: it would go on for ever.
-	claimed | terminated | owner | disk) ;;
+	owner | disk) rm -f .env ;;
+	claimed | terminated) ;;
 	*)
 		queue_next
 		[[ $gym_next ]] || rm -f .env
@@ -56,7 +57,10 @@ counter() {
 	[[ $text =~ ^[0-9]{1,15}$ ]] || text=0
 	printf '%s' "$((10#$text))"
 }
-keep() { (umask 177 && printf '%s\\n' "$2" >"$1.new") && mv -f "$1.new" "$1"; }
+keep() {
+	if (umask 177 && printf '%s\\n' "$2" >"$1.new") && mv -f "$1.new" "$1"; then return; fi
+	finish 74 disk
+}
 
 # A limit, read anew by every segment; nothing when there is none.
 limit() {
@@ -110,7 +114,7 @@ judge() {
 
 # Goes on after the predecessor, or ends the chain. Each of its decisions is a line of the journal.
 follow() {
-	local previous=$1 retries idle walltime spent="" most decision=resume code=0
+	local previous=$1 retries idle walltime spent="" most orders="" decision=resume code=0
 	if ! mkdir "claims/$previous" 2>/dev/null && [[ ! -e claims/$previous/$gym_id ]]; then
 		[[ -d claims/$previous ]] || finish 74 disk
 		note previous ",\\"previous\\":\\"$previous\\",\\"decision\\":\\"claimed\\""
@@ -120,7 +124,8 @@ follow() {
 	judge "$previous"
 	retries=$(counter .gym_infra_retries) idle=$(counter .gym_idle_timeouts)
 	walltime=$(($(counter .gym_accumulated_walltime) + \${gym_elapsed:-0}))
-	if [[ -r control && $(<control) == *"go-on $previous"$'\\n'* || $(<control) == *"go-on $previous" ]]; then
+	[[ ! -r control ]] || orders=$(<control)
+	if [[ $orders$'\\n' == *"go-on $previous"$'\\n'* ]]; then
 		gym_state="$gym_state (resumed)"
 	else
 		case $gym_state in

@@ -32,7 +32,11 @@ export function gatewayScript(service: VllmConfig, range: NodeRange, extra: read
 	const words = `${quoteAll(extra)}${own && ` ${own}`}`.trim();
 	const cluster = range.count > 1 ? `in_cluster "$gym_head" ${range.count}` : "exec";
 	return `${RAY_INSTALL}
-python3 -c 'import ray.serve' 2>/dev/null || pip install 'ray[serve]' || exit
+# The gateway itself runs on the first node.
+if ((SLURM_PROCID == 0)); then
+	pip show --quiet aiohttp ray 2>/dev/null || python3 -c 'import aiohttp, ray' 2>/dev/null ||
+		pip install 'ray[serve]' || exit
+fi
 ${range.count > 1 ? `${IN_CLUSTER}\n` : ""}gateway=$(mktemp -d)/gateway.py
 cat >"$gateway" <<'GATEWAY'
 ${gatewayProgram.trimEnd()}

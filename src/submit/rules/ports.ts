@@ -16,20 +16,22 @@ function meeting(a: Listener, b: Listener): { readonly node: number; readonly po
 const needsPort = ({ kind }: Listener) => kind === "server" || kind === "ray-head";
 const isChannel = ({ kind }: Listener) => kind === "side-channel";
 
-/** How bad it is that two listeners meet, and whose field says so; null when nobody minds. */
-function clash(
-	earlier: Listener,
-	later: Listener,
-): readonly [severity: "error" | "warning", code: string, at: Listener, other: Listener] | null {
-	if (needsPort(earlier) && needsPort(later)) return ["error", "port-clash", later, earlier];
-	const helper = [earlier, later].some(({ kind }) => kind === "helper");
-	if (helper) {
-		if (needsPort(later)) return ["warning", "port-contested", later, earlier];
-		return needsPort(earlier) ? ["warning", "port-contested", earlier, later] : null;
-	}
-	return isChannel(later)
-		? ["warning", "side-channels-overlap", later, earlier]
-		: ["warning", "side-channels-overlap", earlier, later];
+/** Two listeners that meet: how bad it is, whose field says so, and who else is there. */
+interface Clash {
+	readonly severity: "error" | "warning";
+	readonly code: "port-clash" | "port-contested" | "side-channels-overlap";
+	readonly at: Listener;
+	readonly other: Listener;
+}
+
+/** What it means that two listeners meet; null when nobody minds. */
+function clash(earlier: Listener, later: Listener): Clash | null {
+	const [at, other] = needsPort(later) ? [later, earlier] : [earlier, later];
+	if (needsPort(earlier) && needsPort(later)) return { severity: "error", code: "port-clash", at, other };
+	if ([at, other].some(({ kind }) => kind === "helper"))
+		return needsPort(at) ? { severity: "warning", code: "port-contested", at, other } : null;
+	const [channel, met] = isChannel(later) ? [later, earlier] : [earlier, later];
+	return { severity: "warning", code: "side-channels-overlap", at: channel, other: met };
 }
 
 function shown({ first, last }: Listener["ports"]): string {
@@ -47,21 +49,17 @@ export const portsApart: Rule = (config, report) => {
 			const met = meeting(earlier, later);
 			const found = met && clash(earlier, later);
 			if (!found) continue;
-			const [severity, code, at, other] = found;
-			const key = `${code} ${pathText(at.path)}`;
+			const key = `${found.code} ${pathText(found.at.path)}`;
 			if (reported.has(key)) continue;
 			reported.add(key);
-			reportClash(report, severity, code, at, other, met);
+			reportClash(report, found, met);
 		}
 	}
 };
 
 function reportClash(
 	report: Report,
-	severity: "error" | "warning",
-	code: string,
-	at: Listener,
-	other: Listener,
+	{ severity, code, at, other }: Clash,
 	{ node, port }: { readonly node: number; readonly port: number },
 ): void {
 	if (code === "side-channels-overlap") {

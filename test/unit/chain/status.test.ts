@@ -183,6 +183,15 @@ describe("ended", () => {
 		const failed = job(end("exit=1 why=driver at=5 name="));
 		const neverRan = job({ jobId: "18" }, accounting("CANCELLED", { startedAt: null }));
 		expect(judge([failed, neverRan])).toEqual({ status: "failed", note: "driver exited 1" });
+		const takenOut = job(
+			{ jobId: "18" },
+			{ journal: { beganAt: null, ran: false, queuedByChain: true } },
+			accounting("CANCELLED", { startedAt: null, cancelledBy: "1000" }),
+		);
+		expect(judge([failed, takenOut])).toEqual({
+			status: "cancelled",
+			note: "cancelled by someone (uid 1000), not with gym cancel",
+		});
 	});
 });
 

@@ -2,6 +2,7 @@ import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { hostKeyCheck } from "../../../src/cluster/transport/ssh2/host-key.ts";
 import {
 	keyType,
 	knownTypes,
@@ -123,6 +124,40 @@ describe("what the files say of a key", () => {
 				expect(["new", "changed"]).toContain(verdict(lines, "login").status);
 			}),
 		);
+	});
+});
+
+describe("the key that a host shows on another port", () => {
+	async function refusal(lines: string, key: Buffer): Promise<string | null> {
+		const file = join(await tempFolder(), "known_hosts");
+		await writeFile(file, lines);
+		const check = await hostKeyCheck({
+			alias: "login",
+			hostname: "login",
+			port: 2222,
+			user: "alice",
+			identityFiles: [],
+			identitiesOnly: false,
+			agent: null,
+			jumps: [],
+			keyNames: ["[login]:2222", "login"],
+			knownHostsFiles: [file],
+			globalKnownHostsFiles: [],
+			hashKnownHosts: false,
+			acceptNew: true,
+			connectTimeoutMs: 1000,
+			aliveIntervalMs: 1000,
+			aliveCountMax: 3,
+		});
+		const refused = check.refusal(key);
+		return refused && refused.problems[0]!.code;
+	}
+
+	test("may be on record under the plain name, unless there is another one for the port", async () => {
+		expect(await refusal(text("login", ours), ours)).toBeNull();
+		const both = `${text("[login]:2222", other)}\n${text("login", ours)}\n`;
+		expect(await refusal(both, ours)).toBe("host-key-changed");
+		expect(await refusal(both, other)).toBeNull();
 	});
 });
 

@@ -3,7 +3,7 @@
  * collection that the tests were made from: I answers of sbatch, S status and accounting, C causes of an end,
  * X cancel, L limits, names and times.
  */
-import { writeFile } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
 import { observeState } from "../../../src/apply/observe.ts";
@@ -63,6 +63,23 @@ describe("answers of sbatch", () => {
 		const { cancelled, left } = await slurmScheduler(transport as never, noPoints).cancel([dir]);
 		expect([cancelled.get(dir), left]).toEqual([[id], []]);
 		expect(await slurm.calls("scancel")).toEqual([`-M c1 ${id}`]);
+	});
+
+	test("I1: a job of a named cluster that is on no record is found, released, and its double cancelled there", async () => {
+		const dir = `${runDir}/gsm8k`;
+		await mkdir(runDir, { recursive: true });
+		await writeFile(join(runDir, "submit.ids"), "aime\t90\tc1\n");
+		for (const id of [95, 96]) {
+			await slurm.add({ id, state: "PENDING", reason: "JobHeldUser", user: USER, dir });
+		}
+		await slurm.on("squeue", '[[ $* == *"-M c1"* ]] || exit 0');
+		await slurm.on("scontrol", "[[ $1 == -M ]] && shift 2");
+		await slurm.on("scancel", "[[ $1 == -M ]] && shift 2");
+		const { jobs } = await submit(slurm);
+		expect(jobs).toMatchObject([{ jobId: "95", cluster: "c1", reason: "Priority" }]);
+		expect(await slurm.calls("sbatch")).toEqual([]);
+		expect(await slurm.calls("scontrol")).toEqual(["-M c1 release 95"]);
+		expect(await slurm.calls("scancel")).toEqual(["-M c1 96"]);
 	});
 
 	test("I3: a notice on stderr is no part of the answer", async () => {

@@ -19,9 +19,13 @@ function documentCodes(): readonly string[] {
 		.flatMap((section) => [...section.matchAll(/^\| `([^`]+)`/gm)].map(([, code]) => code!));
 }
 
-/** Whether a problem's place is the field, above it or below it. */
+/** Whether a problem's place is the field, above it or below it. The page has the tiers once; one name has a dot. */
 function related({ path }: Field, at: string): boolean {
-	const place = at.replaceAll(/\[\d+\]/g, "").split(".");
+	const place = at
+		.replaceAll(/\[\d+\]/g, "")
+		.replace(".decode", ".prefill")
+		.replace("My.Judge", "My-Judge")
+		.split(".");
 	return path
 		.split(".")
 		.slice(0, place.length)

@@ -82,6 +82,12 @@ describe("damaged files", () => {
 		expect(worked(await after("TIMEOUT", { files: { "budget.json": "" } }))).toBe(true);
 	});
 
+	test("a chain that cannot write down what it counts does not go on", async () => {
+		const ran = await after("FAILED", { files: { ".gym_infra_retries.new/in-the-way": "" } });
+		expect([ran.code, worked(ran), ran.submits]).toEqual([74, false, 0]);
+		expect(end(ran)).toMatch(/^exit=74 why=disk /);
+	});
+
 	test.each(["", "-1", "many", "9".repeat(20)])("a counter of %j is none", async (text) => {
 		const ran = await after("FAILED", { files: { ".gym_infra_retries": text } });
 		expect(ran.file(".gym_infra_retries")).toBe("1\n");

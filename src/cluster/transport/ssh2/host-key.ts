@@ -41,7 +41,9 @@ function judge(settings: HostSettings, known: readonly KnownHost[], key: Buffer)
 		const remedy = "do not log in there; ask the site for its new key";
 		return ssh2Failure(alias, "host-key-changed", `REVOKED HOST KEY ${shown}, ${revoked.place}`, remedy);
 	}
-	if (verdict.status === "known" || elsewhere.some(({ status }) => status === "known")) return "known";
+	if (verdict.status === "known") return "known";
+	// As with ssh, other names speak only where the first one has no key on record.
+	if (verdict.status === "new" && elsewhere.some(({ status }) => status === "known")) return "known";
 	if (verdict.status === "changed") {
 		const remedy = `ask the site whether the key was changed; if it was, remove the old one (${verdict.place}) and compare the new one: ${shown}`;
 		return ssh2Failure(
