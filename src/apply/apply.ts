@@ -210,7 +210,7 @@ function intent(
 	const current = state.benchmarks.get(job.benchmark)?.current;
 	if (current?.runDir !== runDir) return fresh;
 	const { segments, submittedBy } = current;
-	const chain = goOn.get(job.benchmark)?.resetCounters ? null : current.chain;
+	const chain = goOn.get(job.benchmark)?.resetCounters ? fresh.chain : (current.chain ?? fresh.chain);
 	return { ...fresh, segments, submittedBy, chain };
 }
 

@@ -6,6 +6,7 @@ import {
 	type Segment,
 	type StateDocument,
 } from "../../state/document.ts";
+import { UNUSED } from "../chain/counters.ts";
 import { lastOfChain } from "../chain/resume.ts";
 import { jobState } from "../cluster/job-state.ts";
 import type { JobRequest, StagedFile, Submission } from "../cluster/scheduler.ts";
@@ -42,7 +43,7 @@ export function intentOf(desired: DesiredJob, runDir: string): RunRecord {
 		status: "submitting",
 		note: null,
 		segments: [],
-		chain: null,
+		chain: desired.limits && { ...UNUSED, budget: desired.limits },
 		error: null,
 		progress: null,
 		rendered: desired.rendered,

@@ -1,10 +1,10 @@
 /** Documents with services over several nodes, and the processes of their jobs. */
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { expect } from "vitest";
+import { expect, onTestFinished } from "vitest";
 import { on } from "../setup/cluster.ts";
 import { labDocument, type Project, project } from "./gym.ts";
-import { runDirs, settled } from "./runs.ts";
+import { liveJobs, runDirs, settled } from "./runs.ts";
 import { type StubFolder, type StubRecord, stubFolder } from "./stub-folder.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -120,8 +120,12 @@ async function saidIn(stubs: StubFolder): Promise<Said> {
 	return { lines: lines.sort(), told: told[0] ?? {}, records };
 }
 
-/** Submits the document. */
+/** Submits the document; a test that fails leaves no job that would keep the nodes from the next. */
 export async function submitted(one: Project, document: unknown, env = {}): Promise<void> {
+	onTestFinished(async () => {
+		const ids = [...(await liveJobs(one)).values()].flat();
+		if (ids.length > 0) await on("ctl", "scancel", ...ids);
+	});
 	await one.write(document);
 	const applied = await one.gym(["apply", "-f", "lab.yaml", "--auto-approve"], env);
 	expect(applied.code, applied.text).toBe(0);

@@ -5,9 +5,10 @@
  */
 import { rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { fail, GymError } from "../../errors.ts";
 import type { CancelOutcome } from "../scheduler.ts";
 import { errorCode } from "./atomic-files.ts";
-import type { LocalContext } from "./context.ts";
+import { LABEL, type LocalContext } from "./context.ts";
 import { endLeftovers } from "./gone.ts";
 import {
 	type Entry,
@@ -29,14 +30,23 @@ const PATIENCE_MS = 60_000;
 
 const POLL_MS = 50;
 
-/** Cancels the user's own jobs whose working directory is one of these, once no submitter of theirs is at work. */
+/**
+ * Cancels the user's own jobs whose working directory is one of these, once no submitter of theirs is at work.
+ * @throws GymError exit `failure`, code `cancel-failed`, e.g. when the disk is full
+ */
 export async function cancel(jobDirs: readonly string[], context: LocalContext): Promise<CancelOutcome> {
-	for (const runDir of new Set(jobDirs.map((dir) => dirname(dir)))) {
-		if ((await missingPaths([runDir])).length > 0) continue;
-		const lock = await lockRunDir(runDir, context);
-		await lock.release();
+	try {
+		for (const runDir of new Set(jobDirs.map((dir) => dirname(dir)))) {
+			if ((await missingPaths([runDir])).length > 0) continue;
+			const lock = await lockRunDir(runDir, context);
+			await lock.release();
+		}
+		return await cancelJobs(jobDirs, context);
+	} catch (error) {
+		if (GymError.is(error)) throw error;
+		const message = `cancelling stopped on ${LABEL}: ${String(error)}`;
+		throw fail("failure", "cancel-failed", message, "run the command again", error);
 	}
-	return cancelJobs(jobDirs, context);
 }
 
 /** The same for who has the lock of the run directory, or works on another one. */

@@ -13,7 +13,9 @@ launch() {
 # TERM to every process of every step, a grace, then KILL.
 stop_steps() {
 	local i name
-	for name in "\${!gym_pid[@]}"; do kill -TERM -- "-\${gym_pid[$name]}" 2>/dev/null; done
+	for name in "\${!gym_pid[@]}"; do
+		[[ $name == "\${gym_unheard-}" ]] || kill -TERM -- "-\${gym_pid[$name]}" 2>/dev/null
+	done
 	for ((i = 0; i < 50; i++)); do
 		any_alive || break
 		sleep 0.2

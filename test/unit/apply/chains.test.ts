@@ -48,6 +48,16 @@ function request(segments: readonly Segment[], goOn?: GoOn, resumable?: object |
 	return submissionOf(one, stateOf(desired, { segments }), [desired], RUN_DIR, context).jobs[0]!;
 }
 
+test("the limits of a chain are known from the intent on, so that a loss of its file is seen", () => {
+	expect(intentOf(desiredOf(wanted({ max_retries: 2 })), RUN_DIR).chain).toEqual({
+		retries: 0,
+		walltime: 0,
+		idle: 0,
+		budget: { maxRetries: 2, maxWalltime: null, noProgress: 3 },
+	});
+	expect(intentOf(desiredOf(wanted(false)), RUN_DIR).chain).toBeNull();
+});
+
 describe("a job request", () => {
 	test("of a chain that begins has no predecessor", () => {
 		const { previous, resetCounters, files, knownIds } = request([]);

@@ -129,6 +129,15 @@ test("what cannot be read in a run's directory has not been seen", async () => {
 	});
 });
 
+test("a mark that cannot be made is told: nothing was cancelled", async () => {
+	const world = await localWorld(programs);
+	const jobDir = `${world.outputPath}/run/alpha`;
+	await mkdir(join(jobDir, "control"), { recursive: true });
+	await expect(world.scheduler.cancel([jobDir])).rejects.toMatchObject({
+		problems: [{ code: "cancel-failed", message: expect.stringContaining("EISDIR") }],
+	});
+});
+
 test("logs: the last lines first, then only what is new", async () => {
 	const world = await localWorld(programs);
 	const jobDir = `${world.outputPath}/run/alpha`;
