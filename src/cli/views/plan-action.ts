@@ -64,7 +64,8 @@ function decisionLines(action: PlannedAction, paint: Paint): readonly string[] {
 			[
 				`    gym why ${address}`,
 				`gym logs ${address}`,
-				`gym resume ${address}`,
+				// A chain that stopped itself has used up a limit.
+				`gym resume ${address}${run?.status === "stopped" ? " --reset-counters" : ""}`,
 				`gym apply -replace=${address}`,
 			],
 			"    ",
