@@ -1,5 +1,5 @@
 /** The real driver: `gym apply` over ssh, the real Slurm, a stub model, and the real `gym eval run` of nemo-gym. */
-import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -7,6 +7,7 @@ import { expect, it, onTestFinished } from "vitest";
 import { waitFor } from "../setup/cluster.ts";
 import { runProgram } from "../setup/slurm-cluster.ts";
 import { labDocument, project } from "./gym.ts";
+import { runDirs } from "./runs.ts";
 
 const setup = (name: string) => fileURLToPath(new URL(`../setup/real-driver/${name}`, import.meta.url));
 const CACHE = process.env.GYMFILE_TEST_CACHE ?? "/var/tmp/gymfile-test";
@@ -87,8 +88,8 @@ it("runs a benchmark of NeMo Gym to its rewards", { timeout: 900_000 }, async ()
 		reward_mean: 0.5,
 	});
 
-	const runDir = join(one.outputPath, (await readdir(one.outputPath))[0]!);
-	const rows = (await readFile(join(runDir, "mcqa/artifacts/rollouts.jsonl"), "utf8")).trim().split("\n");
+	const [runDir] = await runDirs(one);
+	const rows = (await readFile(join(runDir!, "mcqa/artifacts/rollouts.jsonl"), "utf8")).trim().split("\n");
 	const rewards = rows.map((row) => (JSON.parse(row) as { reward: number }).reward);
 	expect(rewards.sort()).toEqual([0, 1]);
 	expect(rewards.reduce((sum, reward) => sum + reward, 0) / rewards.length).toBe(status.reward_mean);
