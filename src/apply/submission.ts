@@ -20,6 +20,7 @@ import type { GoOn } from "../plan/plan.ts";
 import type { ComputeConfig, SubmitConfig } from "../submit/config.ts";
 import { parseDuration } from "../submit/duration.ts";
 import { emitYaml, toPlain } from "../submit/emit.ts";
+import { mountLists, mountSource } from "../submit/mounts.ts";
 
 /** Value of a variable in the submitting shell. */
 export type HostEnv = (name: string) => string | undefined;
@@ -106,8 +107,7 @@ function withheldVariables(config: SubmitConfig, desired: readonly DesiredJob[])
 /** Bind-mount sources of all services and the driver, each once; a local compute has no containers to mount into. */
 export function mountSources(config: SubmitConfig): readonly string[] {
 	if ([...config.compute.values()][0]?.type === "local") return [];
-	const mounts = [...config.services.values(), config.driver].flatMap((step) => step.mounts);
-	return [...new Set(mounts.map((mount) => mount.split(":")[0]!))];
+	return [...new Set(mountLists(config).flatMap(({ mounts }) => mounts.map(mountSource)))];
 }
 
 /** Seconds; null for no limit, which Slurm also writes as 0. */

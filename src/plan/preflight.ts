@@ -2,19 +2,16 @@
 import type { PreflightResult } from "../cluster/scheduler.ts";
 import type { Problem } from "../errors.ts";
 import type { SourceMap, SubmitConfig } from "../submit/config.ts";
+import { mountLists, mountSource } from "../submit/mounts.ts";
 import { onlyCompute } from "../submit/nodes.ts";
 import type { Path } from "../submit/path.ts";
 import { collector } from "../submit/rules/collect.ts";
 import { checkLimits } from "./limits.ts";
 
-/** Where a bind-mount source is named: each list item of the driver and the services. */
+/** Where a bind-mount source is named: each list item. */
 function mountPaths(config: SubmitConfig, source: string): readonly Path[] {
-	const owners: readonly (readonly [Path, readonly string[]])[] = [
-		...[...config.services].map(([name, { mounts }]) => [["services", name, "mounts"], mounts] as const),
-		[["driver", "mounts"], config.driver.mounts],
-	];
-	return owners.flatMap(([path, mounts]) =>
-		mounts.flatMap((mount, index) => (mount.split(":")[0] === source ? [[...path, index]] : [])),
+	return mountLists(config).flatMap(({ path, mounts }) =>
+		mounts.flatMap((mount, index) => (mountSource(mount) === source ? [[...path, index]] : [])),
 	);
 }
 
