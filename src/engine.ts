@@ -17,7 +17,7 @@ import { addressMatcher } from "./plan/address-match.ts";
 import { rivalRuns } from "./plan/adopt.ts";
 import { decide } from "./plan/decide.ts";
 import { desiredJobs, type PreparedPlan } from "./plan/desired.ts";
-import type { Plan, PlannedAction } from "./plan/plan.ts";
+import { type Plan, type PlannedAction, QUEUEING } from "./plan/plan.ts";
 import { checkCluster } from "./plan/preflight.ts";
 
 export interface PlanOptions {
@@ -126,7 +126,7 @@ export async function planStack(
 		user,
 	});
 	const actions = chosen(all, options.choice);
-	const submits = actions.some((action) => ["submit", "resubmit", "resume"].includes(action.kind));
+	const submits = actions.some(({ kind }) => QUEUEING.has(kind));
 	const met =
 		observation?.preflight && submits
 			? checkCluster(observation.preflight, stack.config, label!, stack.sources)

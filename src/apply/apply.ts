@@ -10,7 +10,7 @@ import type { JobOutcome, Scheduler, SubmitOutcome } from "../cluster/scheduler.
 import { fail, GymError } from "../errors.ts";
 import type { Io, Stack } from "../io.ts";
 import type { DesiredJob, PreparedPlan } from "../plan/desired.ts";
-import type { ActionKind, GoOn, PlannedAction } from "../plan/plan.ts";
+import { type ActionKind, type GoOn, type PlannedAction, QUEUEING } from "../plan/plan.ts";
 import { backToReplaced, cancelled, endReplaced, submitted, withCurrent } from "./record.ts";
 import { type HostEnv, intentOf, liveDirs, newRunId, submissionOf } from "./submission.ts";
 import { type Updated, updateRuns } from "./update.ts";
@@ -59,14 +59,7 @@ export function checkInterrupt(io: Io): void {
 }
 
 /** Actions that change something. */
-export const ACTING: ReadonlySet<ActionKind> = new Set([
-	"submit",
-	"resubmit",
-	"update",
-	"resume",
-	"cancel",
-	"adopt",
-]);
+export const ACTING: ReadonlySet<ActionKind> = new Set([...QUEUEING, "update", "cancel", "adopt"]);
 
 /** The state with the runs that were found: those that actions are about are current, others go into the history. */
 function takeIn(plan: PreparedPlan, state: StateDocument): StateDocument {
@@ -186,12 +179,7 @@ function groupByRunDir(
 	const groups = new Map<string, DesiredJob[]>();
 	const fresh = `${state.cluster!.outputPath.replace(/\/+$/, "")}/${newRunId(io.now(), io.randomHex(3))}`;
 	for (const action of work) {
-		if (
-			action.kind === "cancel" ||
-			action.kind === "update" ||
-			(action.kind === "adopt" && !isHeldAdoption(action))
-		)
-			continue;
+		if (!QUEUEING.has(action.kind) && !isHeldAdoption(action)) continue;
 		const hadJob = action.run !== null && action.run.segments.length > 0;
 		const goesOn = (action.kind === "resume" && hadJob) || action.reason === "unfinished-submission";
 		const runDir = goesOn ? action.run!.runDir : fresh;

@@ -66,13 +66,17 @@ export function forwardedValues(config: SubmitConfig, hostEnv: HostEnv): Readonl
 	const [name] = config.compute.keys();
 	const { otel } = config;
 	const wanted = [
-		...forwardNames(config).map((variable) => ({ variable, at: `compute.${name}.forward_env` })),
-		...(otel.enabled ? [{ variable: otel.token_env, at: "otel.token_env" }] : []),
+		...forwardNames(config).map((variable) => ({
+			variable,
+			at: `compute.${name}.forward_env`,
+			mayBeEmpty: true,
+		})),
+		...(otel.enabled ? [{ variable: otel.token_env, at: "otel.token_env", mayBeEmpty: false }] : []),
 	];
-	// An empty token is none.
-	const missing = wanted.filter(({ variable, at }) =>
-		at === "otel.token_env" ? !hostEnv(variable) : hostEnv(variable) === undefined,
-	);
+	const missing = wanted.filter(({ variable, mayBeEmpty }) => {
+		const value = hostEnv(variable);
+		return value === undefined || (value === "" && !mayBeEmpty);
+	});
 	if (missing.length > 0) {
 		throw new GymError(
 			"invalid",

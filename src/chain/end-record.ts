@@ -3,6 +3,26 @@
  * That of a job with a collector also has ` collector=ok` or ` collector=died` before the name.
  */
 
+/** What a segment's own decision to end means. */
+export interface Decided {
+	/** It followed its predecessor, so that the chain goes on after it. */
+	readonly follows: boolean;
+	/** It tells how the run ended; else its predecessor does. */
+	readonly tells: boolean;
+	/** A limit was reached. */
+	readonly limit: boolean;
+}
+
+/** The `why` of segments that looked, decided, and did no work. */
+export const DECIDED: ReadonlyMap<string, Decided> = new Map([
+	["over", { follows: true, tells: false, limit: false }],
+	["claimed", { follows: false, tells: false, limit: false }],
+	["stopped", { follows: false, tells: true, limit: false }],
+	["retries", { follows: true, tells: true, limit: true }],
+	["cap", { follows: true, tells: true, limit: true }],
+	["no-progress", { follows: true, tells: true, limit: true }],
+]);
+
 export interface EndRecord {
 	/** What the batch script exited with. */
 	readonly exit: number;

@@ -1,6 +1,7 @@
 /** Whether a run that is not live goes on, and after which of its jobs. One table for plan, apply and waiting. Pure. */
 import type { ChainLimits, RunRecord, Segment } from "../../state/document.ts";
 import { UNUSED } from "./counters.ts";
+import { DECIDED, type Decided } from "./end-record.ts";
 
 /** What used up a chain's budget. */
 export type Limit = "retries" | "cap" | "no-progress";
@@ -11,11 +12,10 @@ export type Resumption =
 	| { readonly kind: "spent"; readonly by: Limit }
 	| { readonly kind: "waits" };
 
-/** Ends of segments that did nothing but look. */
-const ONLY_LOOKED: ReadonlySet<string> = new Set(["claimed", "stopped"]);
-
-/** Ends by which a chain itself said that a limit is reached. */
-const LIMITS: ReadonlySet<string> = new Set<Limit>(["retries", "cap", "no-progress"]);
+/** What a job decided instead of working; null when it worked, or did not say. */
+function decisionOf({ reason }: Segment): Decided | null {
+	return (reason !== null && DECIDED.get(reason)) || null;
+}
 
 /**
  * The job after which a chain goes on: the last one that began and that no other has followed yet, because each job
@@ -23,9 +23,7 @@ const LIMITS: ReadonlySet<string> = new Set<Limit>(["retries", "cap", "no-progre
  */
 export function lastOfChain(segments: readonly Segment[]): Segment | null {
 	const began = segments.filter((segment) => segment.startedAt !== null);
-	const open = began.filter(
-		({ decision, reason }) => decision === null && !(reason !== null && ONLY_LOOKED.has(reason)),
-	);
+	const open = began.filter((segment) => segment.decision === null && (decisionOf(segment)?.follows ?? true));
 	return open.at(-1) ?? began.at(-1) ?? null;
 }
 
@@ -34,10 +32,10 @@ export function spentLimit(run: RunRecord, limits: ChainLimits): Limit | null {
 	const last = lastOfChain(run.segments);
 	const used = run.chain ?? UNUSED;
 	const isCounted = last !== null && last.decision !== null;
-	const reason = last?.reason ?? null;
 	const fails = run.status === "failed" && !isCounted;
-	if ((fails || reason === "retries") && used.retries + (fails ? 1 : 0) > limits.maxRetries) return "retries";
-	const saidItself = reason !== null && LIMITS.has(reason);
+	if ((fails || last?.reason === "retries") && used.retries + (fails ? 1 : 0) > limits.maxRetries)
+		return "retries";
+	const saidItself = last !== null && decisionOf(last)?.limit;
 	if (saidItself && limits.noProgress !== null && used.idle >= limits.noProgress) return "no-progress";
 	const walltime = used.walltime + (isCounted ? 0 : (last?.elapsed ?? 0));
 	if (limits.maxWalltime !== null && walltime >= limits.maxWalltime) return "cap";
@@ -67,7 +65,7 @@ function mayGoOn(run: RunRecord): boolean {
 			// That a job completed without a record of it is for a person to judge.
 			return last.state !== "COMPLETED";
 		case "stopped":
-			return last.reason !== null && LIMITS.has(last.reason);
+			return decisionOf(last)?.limit ?? false;
 		default:
 			return false;
 	}

@@ -4,13 +4,11 @@ import { jobState } from "../cluster/job-state.ts";
 import { readDocument } from "../plan/document-text.ts";
 import type { Value } from "../submit/config.ts";
 import { limitSeconds } from "../submit/duration.ts";
-
-/** Ends of jobs that looked, decided, and did no work. */
-const NO_WORK: ReadonlySet<string> = new Set(["over", "claimed", "stopped", "retries", "cap", "no-progress"]);
+import { DECIDED } from "./end-record.ts";
 
 /** Did it get nodes and work on the benchmark? What only decided to end the chain did not. */
 export function hasWorked({ startedAt, reason }: Segment): boolean {
-	return startedAt !== null && !(reason !== null && NO_WORK.has(reason));
+	return startedAt !== null && !(reason !== null && DECIDED.has(reason));
 }
 
 /** The job that a run is at: the running one, else the waiting one, else the last that worked. */

@@ -3,7 +3,7 @@ import { type ChainRecord, isLive, type RunStatus } from "../../state/document.t
 import { jobState } from "../cluster/job-state.ts";
 import type { AccountingRow, QueueRow } from "../cluster/jobs.ts";
 import { formatDuration } from "../submit/duration.ts";
-import type { EndRecord } from "./end-record.ts";
+import { DECIDED, type EndRecord } from "./end-record.ts";
 import type { JournalEntry } from "./journal.ts";
 
 /** What is known of one job of a chain. */
@@ -44,9 +44,6 @@ export interface Verdict {
 	readonly status: RunStatus;
 	readonly note: string | null;
 }
-
-/** A segment that found the chain already ended by its predecessor: it says nothing about the run. */
-const ONLY_LOOKED: ReadonlySet<string> = new Set(["over", "claimed"]);
 
 /** What the end records of a chain mean; `failed` for every other word, unless the script ended 0. */
 const ENDS: ReadonlyMap<string, RunStatus> = new Map([
@@ -156,7 +153,7 @@ function lastThatTells(jobs: readonly JobEvidence[]): JobEvidence {
 }
 
 function tellsOfEnd(job: JobEvidence): boolean {
-	if (job.end) return !ONLY_LOOKED.has(job.end.why);
+	if (job.end) return DECIDED.get(job.end.why)?.tells ?? true;
 	if (isStuck(job)) return false;
 	if ((job.journal?.beganAt ?? null) !== null) return true;
 	const status = finalStatus(job);

@@ -4,6 +4,7 @@ import type { Awaited } from "../apply/wait.ts";
 import { applyStack, blocking, type Choice } from "../engine.ts";
 import { EXIT } from "../errors.ts";
 import type { Io, Stack } from "../io.ts";
+import { type ActionKind, QUEUEING } from "../plan/plan.ts";
 import { textOption } from "./options.ts";
 import type { Session } from "./session.ts";
 import {
@@ -57,9 +58,9 @@ export async function converse(session: Session, stack: Stack, io: Io, choice: C
 			)
 				return false;
 			start = performance.now();
-			const count = (kinds: readonly string[]) =>
-				plan.actions.filter(({ kind }) => kinds.includes(kind)).length;
-			view.applyStart(stack.name, count(["submit", "resubmit", "resume"]), count(["cancel"]));
+			const count = (kinds: ReadonlySet<ActionKind>) =>
+				plan.actions.filter(({ kind }) => kinds.has(kind)).length;
+			view.applyStart(stack.name, count(QUEUEING), count(new Set(["cancel"])));
 			return true;
 		},
 		events: {

@@ -1,6 +1,6 @@
 /** What a plan costs: nodes and GPU-hours, as a bound and as expected from earlier runs. */
 import type { RunRecord, StateDocument } from "../../state/document.ts";
-import type { JobSize, PlannedAction } from "./plan.ts";
+import { type JobSize, type PlannedAction, QUEUEING } from "./plan.ts";
 
 export interface Estimate {
 	/** Jobs that apply would queue. */
@@ -18,8 +18,7 @@ export interface Estimate {
 /** Estimates what the actions that queue a job cost. Refused actions queue none. */
 export function estimate(actions: readonly PlannedAction[], state: StateDocument | null): Estimate {
 	const queued = actions.flatMap((action) => {
-		const queues = action.kind === "submit" || action.kind === "resubmit" || action.kind === "resume";
-		return queues && !action.refused && action.desired
+		return QUEUEING.has(action.kind) && !action.refused && action.desired
 			? [{ benchmark: action.benchmark, size: action.desired.size }]
 			: [];
 	});

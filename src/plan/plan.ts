@@ -14,6 +14,9 @@ export type ActionKind =
 	| "decide" /* ! */
 	| "none";
 
+/** Actions that queue a job. */
+export const QUEUEING: ReadonlySet<ActionKind> = new Set(["submit", "resubmit", "resume"]);
+
 /** Why, as a closed set for `-json`; the text view has a sentence for each. */
 export type Reason =
 	| "not-in-state"

@@ -73,9 +73,9 @@ function accountingLines(queries: readonly RunQuery[]): readonly string[] {
 const LATER_IDS_FUNCTION = `later_ids() {
   local dir
   for dir; do
-    [[ ! -d $dir ]] || printf '%s\n' "$dir"/ends/*[0-9] | sed 's,.*/,,'
+    [[ ! -d $dir ]] || printf '%s\\n' "$dir"/ends/*[0-9] | sed 's,.*/,,'
     [[ ! -f $dir/chain.jsonl ]] || tail -c ${JOURNAL_LIMIT} "$dir/chain.jsonl" | grep -oE '"(job|next)":"?[0-9]+' | grep -oE '[0-9]+'
-  done | grep -xE '[0-9]+' | sort -un | tail -n 500 | sed 's/^/,/' | tr -d '\n'
+  done | grep -xE '[0-9]+' | sort -un | tail -n 500 | sed 's/^/,/' | tr -d '\\n'
 }`;
 
 /** The bash function `section NAME`: answers with its input as one section, which `parseSections` reads. */

@@ -11,14 +11,15 @@
  */
 
 import { quote, quoteAll } from "../../job/script/quote.ts";
+import { SBATCH_ANSWER } from "../../job/script/sbatch-answer.ts";
 import type { Points } from "../../points.ts";
 import { recordHead, stackMark } from "../job-record.ts";
-import { COUNTER_FILES, type JobRequest, type StagedFile, type Submission } from "../scheduler.ts";
+import { COUNTER_FILES, type JobRequest, type Submission } from "../scheduler.ts";
 import { CANCEL_FUNCTION, MARK_FUNCTION } from "./cancel-script.ts";
 import { NAMED_CLUSTERS_FUNCTION } from "./named-clusters.ts";
 import { pointFunction } from "./point-function.ts";
+import { PUT_FUNCTION, putLines } from "./put-function.ts";
 import { LOOK_FUNCTION, RELEASE_FUNCTION } from "./queue-functions.ts";
-import { ANSWER_FUNCTIONS } from "./sbatch-answer.ts";
 import { stackLock } from "./stack-lock.ts";
 
 /** Exit codes of the script that the scheduler turns into errors. */
@@ -31,13 +32,6 @@ export const SUBMIT_EXIT = {
 	replacing: 95,
 	queueSilent: 75,
 } as const;
-
-function putLines(folder: string, files: ReadonlyMap<string, StagedFile>): string[] {
-	return [...files].map(
-		([name, file]) =>
-			`put ${quote(`${folder}/${name}`)} ${file.mode.toString(8)} ${quote(file.text)} || return 94`,
-	);
-}
 
 /** Name of the bash function that stages one benchmark; the mapping from names is one to one. */
 function stageName(benchmark: string): string {
@@ -107,15 +101,16 @@ forward() { # sbatch's environment, which becomes the job's: the user's own with
   unset LC_ALL SLURM_RESTART_COUNT; [[ ! $locale ]] || export LC_ALL="$locale"
 ${forward.join("\n")}
 }
-put() { # PATH MODE TEXT: appears whole or not at all, and never readable for others before it is meant to be
-  mkdir -p -- "\${1%/*}" && (umask 177 && printf '%s' "$3" >"$1.new") && chmod "$2" "$1.new" && mv -f -- "$1.new" "$1"
-}
+${PUT_FUNCTION}
 text() { # a JSON string
   local s=$1 slash='\\' quote='"'
   s=\${s//"$slash"/"$slash$slash"}; s=\${s//"$quote"/"$slash$quote"}; s=\${s//$'\\n'/"\${slash}n"}; s=\${s//$'\\t'/"\${slash}t"}
   printf '"%s"' "\${s//[[:cntrl:]]/}"
 }
-${ANSWER_FUNCTIONS}
+words() { # what a program said on stdin, without colours and carriage returns, as UTF-8
+  sed $'s/\\e\\\\[[0-9;]*[A-Za-z]//g; s/\\r//g' | tr -d '\\000' | { iconv -c -f UTF-8 -t UTF-8 2>/dev/null || true; }
+}
+${SBATCH_ANSWER}
 ${LOOK_FUNCTION}
 find_jobs() { # fills id[NAME] from the queue; of two jobs in one directory the lowest stays, and a held double goes
   look '%A|%T|%r|%u|%Z' || return

@@ -8,16 +8,10 @@ import type { Points } from "../../points.ts";
 import type { JobUpdate } from "../scheduler.ts";
 import { NAMED_CLUSTERS_FUNCTION } from "./named-clusters.ts";
 import { pointFunction } from "./point-function.ts";
+import { PUT_FUNCTION, putLines } from "./put-function.ts";
 
 function runDirOf(jobDir: string): string {
 	return jobDir.slice(0, jobDir.lastIndexOf("/"));
-}
-
-function putLines({ jobDir, files }: JobUpdate): readonly string[] {
-	return [...files].map(
-		([name, { text, mode }]) =>
-			`  put ${quote(`${jobDir}/${name}`)} ${mode.toString(8)} ${quote(text)} || return 94`,
-	);
 }
 
 /** A function for each directory whose queued jobs are told something, by its index. */
@@ -36,9 +30,7 @@ export function updateScript(updates: readonly JobUpdate[], points: Points): str
 	return `# Updates the runs of ${updates.length} benchmark(s) in place.
 ${pointFunction(points)}
 ${NAMED_CLUSTERS_FUNCTION}
-put() { # PATH MODE TEXT: appears whole or not at all
-  (umask 177 && printf '%s' "$3" >"$1.new") && chmod "$2" "$1.new" && mv -f -- "$1.new" "$1"
-}
+${PUT_FUNCTION}
 look() { # ARGUMENT...: the user's pending jobs; no answer is never "none"
   local try
   for try in 1 2 3; do
@@ -67,7 +59,10 @@ main() {
   for lock in ${quoteAll(runDirs.map((runDir) => `${runDir}/submit.lock`))}; do # a submit exchange may still be at work
     [[ ! -e $lock ]] || flock -w 120 "$lock" true || return 93
   done
-${updates.flatMap(putLines).join("\n")}
+${updates
+	.flatMap(({ jobDir, files }) => putLines(jobDir, files))
+	.map((line) => `  ${line}`)
+	.join("\n")}
   point update.written
 ${updates.flatMap(({ jobDir, queued }, i) => (queued.size > 0 ? [`  index[${quote(jobDir)}]=${i}`] : [])).join("\n")}
   if ((\${#index[@]})); then

@@ -3,6 +3,7 @@ import type { Job, JobVariable, Placement, StepBase } from "../model.ts";
 import { directiveLines } from "./directives.ts";
 import type { Platform, StepOptions } from "./platform.ts";
 import { quote } from "./quote.ts";
+import { SBATCH_ANSWER } from "./sbatch-answer.ts";
 
 const FUNCTIONS = `# Starts a step in the background: name of step and log, then the function that turns into its srun.
 launch() {
@@ -102,14 +103,14 @@ find_next() {
 	done < <(squeue -h -a -t all -u "$(id -un)" -o '%A|%T|%Z' 2>/dev/null)
 }
 
+${SBATCH_ANSWER}
+
 submit_next() (
 	unset "\${!SBATCH_@}" SLURM_RESTART_COUNT # they would beat the script's directives; the successor is no restart
 	said=$(sbatch --parsable --chdir="$gym_bench" --dependency="afternotok:$gym_id" --kill-on-invalid-dep=yes \\
 		"$gym_bench/job.sh" "$gym_id" 2>>"logs/queue-$gym_id.err" </dev/null)
-	while read -r line; do
-		if [[ $line =~ ^([1-9][0-9]*)(;|$) || $line =~ ^Submitted\\ batch\\ job\\ ([1-9][0-9]*) ]]; then id=\${BASH_REMATCH[1]}; fi
-	done <<<"\${said//$'\\r'/}"
-	printf '%s' "\${id-}"
+	said=$(answer "$said" "")
+	printf '%s' "\${said%% *}"
 )
 
 drop_next() { scancel "$1"; }`;
