@@ -3,9 +3,8 @@ import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeEach, expect, test } from "vitest";
 import { cancelScript } from "../../../src/cluster/slurm/cancel-script.ts";
-import { slurmScheduler } from "../../../src/cluster/slurm/scheduler.ts";
 import { noPoints } from "../../../src/points.ts";
-import { type FakeSlurm, fakeSlurm, shellcheck, USER } from "./fake-slurm.ts";
+import { type FakeSlurm, fakeSlurm, schedulerOn, shellcheck, USER } from "./fake-slurm.ts";
 
 let slurm: FakeSlurm;
 let dir: string;
@@ -17,9 +16,7 @@ beforeEach(async () => {
 });
 
 function cancel(dirs: readonly string[] = [dir], before = "") {
-	const run = (_: string, script: string) => slurm.run(script, before);
-	const transport = { label: "here", run, close: async () => {} };
-	return slurmScheduler(transport as never, noPoints).cancel(dirs);
+	return schedulerOn(slurm, before).cancel(dirs);
 }
 
 const running = (id: number, where: string, user = USER) =>

@@ -3,6 +3,9 @@ import { execFileSync, spawn } from "node:child_process";
 import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
 import { userInfo } from "node:os";
 import { join } from "node:path";
+import type { Scheduler } from "../../../src/cluster/scheduler.ts";
+import { slurmScheduler } from "../../../src/cluster/slurm/scheduler.ts";
+import { noPoints } from "../../../src/points.ts";
 import { tempFolder } from "./transport-io.ts";
 
 /** The user whom the scripts run as. */
@@ -130,6 +133,12 @@ export async function fakeSlurm(): Promise<FakeSlurm> {
 			);
 		},
 	};
+}
+
+/** The real scheduler over these stand-ins. `before` is bash text that the same shell runs first. */
+export function schedulerOn(slurm: FakeSlurm, before = ""): Scheduler {
+	const run = (_: string, script: string) => slurm.run(script, before);
+	return slurmScheduler({ label: "here", run, close: async () => {} } as never, noPoints);
 }
 
 function runBash(script: string, path: string): Promise<Ran> {

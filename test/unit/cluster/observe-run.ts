@@ -2,9 +2,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { Observation, PreflightQuery, RunQuery } from "../../../src/cluster/scheduler.ts";
-import { slurmScheduler } from "../../../src/cluster/slurm/scheduler.ts";
-import { noPoints } from "../../../src/points.ts";
-import type { FakeSlurm } from "./fake-slurm.ts";
+import { type FakeSlurm, schedulerOn } from "./fake-slurm.ts";
 
 /** What the scheduler makes of a look. `before` is bash text that the same shell runs first. */
 export function look(
@@ -13,9 +11,7 @@ export function look(
 	preflight: PreflightQuery | null = null,
 	before = "",
 ): Promise<Observation> {
-	const run = (_: string, script: string) => slurm.run(script, before);
-	const transport = { label: "here", run, close: async () => {} };
-	return slurmScheduler(transport as never, noPoints).observe(queries, preflight);
+	return schedulerOn(slurm, before).observe(queries, preflight);
 }
 
 /** A question about job 1 of a benchmark, rollouts left out. */

@@ -7,13 +7,11 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
 import { observeState } from "../../../src/apply/observe.ts";
-import { slurmScheduler } from "../../../src/cluster/slurm/scheduler.ts";
 import { quote } from "../../../src/job/script/quote.ts";
-import { noPoints } from "../../../src/points.ts";
 import type { RunRecord } from "../../../state/document.ts";
 import { makeDesired, makePlan, makeRun, makeSegment, makeState } from "../plan/runs.ts";
 import { slurm as compute, findings, validate } from "../submit/document.ts";
-import { type FakeSlurm, fakeSlurm, USER } from "./fake-slurm.ts";
+import { type FakeSlurm, fakeSlurm, schedulerOn, USER } from "./fake-slurm.ts";
 import { look, queryFor } from "./observe-run.ts";
 import { ids, submission, submit } from "./submit-run.ts";
 
@@ -55,12 +53,7 @@ describe("answers of sbatch", () => {
 		expect(await slurm.calls("scontrol")).toEqual([`-M c1 release ${id}`]);
 		expect(jobs).toMatchObject([{ state: "PENDING", reason: "Priority", cluster: "c1" }]);
 		const dir = (await slurm.jobs())[0]!.dir;
-		const transport = {
-			label: "here",
-			run: (_: string, script: string) => slurm.run(script),
-			close: async () => {},
-		};
-		const { cancelled, left } = await slurmScheduler(transport as never, noPoints).cancel([dir]);
+		const { cancelled, left } = await schedulerOn(slurm).cancel([dir]);
 		expect([cancelled.get(dir), left]).toEqual([[id], []]);
 		expect(await slurm.calls("scancel")).toEqual([`-M c1 ${id}`]);
 	});
@@ -136,13 +129,7 @@ const before = (more: Partial<RunRecord> = {}): RunRecord => ({
 
 /** The run after a look at the stand-ins. */
 async function seen(run: RunRecord = before(), shell = ""): Promise<RunRecord> {
-	const transport = {
-		label: "here",
-		run: (_: string, script: string) => slurm.run(script, shell),
-		close: async () => {},
-	};
-	const scheduler = slurmScheduler(transport as never, noPoints);
-	const { state } = await observeState(makeState({ gsm8k: run }), scheduler, null);
+	const { state } = await observeState(makeState({ gsm8k: run }), schedulerOn(slurm, shell), null);
 	return state.benchmarks.get("gsm8k")!.current!;
 }
 

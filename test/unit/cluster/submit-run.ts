@@ -2,9 +2,7 @@
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { JobRequest, Submission, SubmitOutcome } from "../../../src/cluster/scheduler.ts";
-import { slurmScheduler } from "../../../src/cluster/slurm/scheduler.ts";
-import { noPoints } from "../../../src/points.ts";
-import type { FakeSlurm } from "./fake-slurm.ts";
+import { type FakeSlurm, schedulerOn } from "./fake-slurm.ts";
 
 function job(runDir: string, benchmark: string, more: Partial<JobRequest> = {}): JobRequest {
 	const files = new Map([
@@ -62,9 +60,7 @@ export function submission(slurm: FakeSlurm, { jobs = ["gsm8k"], ...more }: Want
 
 /** What the scheduler makes of the exchange. `before` is bash text that the same shell runs first. */
 export function submit(slurm: FakeSlurm, wanted: Wanted = {}, before = ""): Promise<SubmitOutcome> {
-	const run = (_: string, script: string) => slurm.run(script, before);
-	const transport = { label: "here", run, close: async () => {} };
-	return slurmScheduler(transport as never, noPoints).submit(submission(slurm, wanted));
+	return schedulerOn(slurm, before).submit(submission(slurm, wanted));
 }
 
 /** Job ids by benchmark. */

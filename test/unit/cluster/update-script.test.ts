@@ -3,10 +3,9 @@ import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeEach, expect, test } from "vitest";
 import type { JobUpdate } from "../../../src/cluster/scheduler.ts";
-import { slurmScheduler } from "../../../src/cluster/slurm/scheduler.ts";
 import { updateScript } from "../../../src/cluster/slurm/update-script.ts";
 import { noPoints } from "../../../src/points.ts";
-import { type FakeSlurm, fakeSlurm, shellcheck, USER } from "./fake-slurm.ts";
+import { type FakeSlurm, fakeSlurm, schedulerOn, shellcheck, USER } from "./fake-slurm.ts";
 
 const BUDGET = '{"max_retries":5,"max_walltime":null,"no_progress":3}\n';
 
@@ -30,9 +29,7 @@ const told = new Map([
 ]);
 
 function update(...updates: readonly JobUpdate[]) {
-	const run = (_: string, script: string) => slurm.run(script);
-	const transport = { label: "here", run, close: async () => {} };
-	return slurmScheduler(transport as never, noPoints).update(updates);
+	return schedulerOn(slurm).update(updates);
 }
 
 const job = (id: number, state: string, where = dir, user = USER) =>
