@@ -140,6 +140,11 @@ export interface AddressRecord {
 	readonly history: readonly RunRecord[];
 }
 
+/** All runs of an address, the current one first. */
+export function runsOf({ current, history }: AddressRecord): readonly RunRecord[] {
+	return current ? [current, ...history] : history;
+}
+
 /** Where a run's cluster is, so that runs no longer in the gymfile can still be seen and cancelled. */
 export interface ClusterRef {
 	/** Slurm, or processes on the machine that applied. */

@@ -4,6 +4,7 @@ import {
 	type ClusterRef,
 	emptyState,
 	type RunRecord,
+	runsOf,
 	type StateDocument,
 } from "../../state/document.ts";
 import { jobState } from "../cluster/job-state.ts";
@@ -25,7 +26,7 @@ export async function findUnknownRuns(
 	{ outputPath }: ClusterRef,
 	{ user, queue }: Observation,
 ): Promise<ReadonlyMap<string, Adoption>> {
-	const knownDirs = new Set(runsOf(state).map((run) => run.jobDir));
+	const knownDirs = new Set([...(state?.benchmarks.values() ?? [])].flatMap(runsOf).map((run) => run.jobDir));
 	const live = (queue ?? []).filter((row) => row.user === user && jobState(row.state).live);
 	const queuedDirs = new Set(live.map((row) => row.workDir));
 	const below = `${outputPath.replace(/\/+$/, "")}/gym-job-`;
@@ -43,13 +44,6 @@ export async function findUnknownRuns(
 /** Of a submission that has not come to its end the run directory is known; one that was refused left nothing. */
 function neverHadJob(run: RunRecord | null | undefined): boolean {
 	return !run || (run.status === "refused" && run.segments.length === 0);
-}
-
-function runsOf(state: StateDocument | null): readonly RunRecord[] {
-	return [...(state?.benchmarks.values() ?? [])].flatMap(({ current, history }) => [
-		...(current ? [current] : []),
-		...history,
-	]);
 }
 
 /** What the submissions hold for each benchmark, as the cluster knows it now. */

@@ -3,6 +3,7 @@ import {
 	type AddressRecord,
 	isLive,
 	type RunRecord,
+	runsOf,
 	type Segment,
 	type StateDocument,
 } from "../../state/document.ts";
@@ -20,7 +21,7 @@ import type { GoOn } from "../plan/plan.ts";
 import type { ComputeConfig, SubmitConfig } from "../submit/config.ts";
 import { parseDuration } from "../submit/duration.ts";
 import { emitYaml, toPlain } from "../submit/emit.ts";
-import { mountLists, mountSource } from "../submit/mounts.ts";
+import { mountSource, parts } from "../submit/parts.ts";
 
 /** Value of a variable in the submitting shell. */
 export type HostEnv = (name: string) => string | undefined;
@@ -111,7 +112,7 @@ function withheldVariables(config: SubmitConfig, desired: readonly DesiredJob[])
 /** Bind-mount sources of all services and the driver, each once; a local compute has no containers to mount into. */
 export function mountSources(config: SubmitConfig): readonly string[] {
 	if ([...config.compute.values()][0]?.type === "local") return [];
-	return [...new Set(mountLists(config).flatMap(({ mounts }) => mounts.map(mountSource)))];
+	return [...new Set(parts(config).flatMap(({ part }) => part.mounts.map(mountSource)))];
 }
 
 /** Seconds; null for no limit, which Slurm also writes as 0. */
@@ -168,9 +169,7 @@ export function submissionOf(
 }
 
 function allRuns({ benchmarks }: StateDocument) {
-	return [...benchmarks].flatMap(([benchmark, { current, history }]) =>
-		[...(current ? [current] : []), ...history].map((run) => ({ benchmark, run })),
-	);
+	return [...benchmarks].flatMap(([benchmark, record]) => runsOf(record).map((run) => ({ benchmark, run })));
 }
 
 /** The benchmarks of a run directory with their fingerprints: those of this exchange and of earlier ones. */

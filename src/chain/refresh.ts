@@ -6,6 +6,7 @@ import {
 	isLive,
 	type RunRecord,
 	type RunStatus,
+	runsOf,
 	type Segment,
 	type StateDocument,
 } from "../../state/document.ts";
@@ -62,11 +63,8 @@ function queryFor(run: RunRecord): RunQuery {
  * when they are counted to the end, and no later look comes for them.
  */
 export function cutQueries(state: StateDocument, observation: Observation): readonly RunQuery[] {
-	const runs = [...state.benchmarks.values()].flatMap(({ current, history }) => [
-		...(current ? [current] : []),
-		...history,
-	]);
-	return runs
+	return [...state.benchmarks.values()]
+		.flatMap(runsOf)
 		.filter((run) => SETTLED.has(run.status) && observation.runs.get(run.jobDir)?.rolloutsCut)
 		.map(queryFor);
 }

@@ -3,6 +3,8 @@ import type { Problem } from "../errors.ts";
 import type { BenchmarkConfig, ComputeConfig, ServiceConfig, SubmitConfig } from "../submit/config.ts";
 import { limitSeconds } from "../submit/duration.ts";
 import { onlyCompute } from "../submit/nodes.ts";
+import { parts } from "../submit/parts.ts";
+import { resumableLimits } from "../submit/resumable.ts";
 import { checkPools } from "../submit/rules/pools.ts";
 import { allocationProblems, directives, nodeCount, poolVariables } from "./allocation.ts";
 import { commandProblems, lengthProblems, nulProblems, outputPathProblems } from "./checks.ts";
@@ -29,11 +31,8 @@ function problemsOf(config: SubmitConfig, benchmark: string): readonly Problem[]
 		...outputPathProblems(config.job.output_path),
 		...checkPools(config),
 		...(compute.type === "slurm" ? allocationProblems(compute, `compute.${name}`) : []),
-		...[...config.services].flatMap(([key, service]) => [
-			...envProblems(service.env, `services.${key}.env`),
-			...extraArgsProblems(service, `services.${key}`),
-		]),
-		...envProblems(driver.env, "driver.env"),
+		...parts(config).flatMap(({ path, part }) => envProblems(part.env, `${path.join(".")}.env`)),
+		...[...config.services].flatMap(([key, service]) => extraArgsProblems(service, `services.${key}`)),
 		...(command === null ? [] : commandProblems(command, `driver.benchmarks.${benchmark}.command`)),
 		...driverProblems(config, benchmark, driver.benchmarks.get(benchmark)!),
 	];
@@ -70,11 +69,11 @@ function withComputeEnv<Step extends StepBase>(step: Step, compute: ComputeConfi
 	return { ...step, env: [...envEntries(compute.env).filter(({ name }) => !own.has(name)), ...step.env] };
 }
 
-/** `resumable: true` has the seed's defaults. Progress that is written elsewhere cannot be seen. */
+/** Progress that is written elsewhere cannot be seen. */
 function chainOf({ resumable, run }: BenchmarkConfig, noProgress: number | null): Chain | null {
-	if (resumable === false) return null;
+	const limits = resumableLimits(resumable);
+	if (limits === null) return null;
 	const isSeen = !run.has("output_jsonl_fpath") && !run.has("model_call_capture_dir");
-	const limits = resumable === true ? { max_retries: 3, max_walltime: null } : resumable;
 	return {
 		maxRetries: limits.max_retries,
 		maxWalltime: limitSeconds(limits.max_walltime),

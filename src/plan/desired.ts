@@ -7,6 +7,7 @@ import { PLACEHOLDER_RUN_ID, renderJob } from "../job/render.ts";
 import type { BenchmarkConfig, SourceMap, SubmitConfig } from "../submit/config.ts";
 import { limitSeconds } from "../submit/duration.ts";
 import { benchmarkDocument, fingerprint } from "../submit/fingerprint.ts";
+import { resumableLimits } from "../submit/resumable.ts";
 import type { Adoption } from "./adopt.ts";
 import type { Desired, JobSize, Plan } from "./plan.ts";
 
@@ -26,8 +27,8 @@ export interface PreparedPlan extends Plan {
 
 /** Seconds that a chain may take in all; null without a cap, undefined when there is no chain. */
 function chainCap({ resumable }: BenchmarkConfig): number | null | undefined {
-	if (resumable === false) return undefined;
-	return resumable === true ? null : limitSeconds(resumable.max_walltime);
+	const limits = resumableLimits(resumable);
+	return limits === null ? undefined : limitSeconds(limits.max_walltime);
 }
 
 function sizeOf(config: SubmitConfig, benchmark: BenchmarkConfig): JobSize {

@@ -2,16 +2,18 @@
 import type { PreflightResult } from "../cluster/scheduler.ts";
 import type { Problem } from "../errors.ts";
 import type { SourceMap, SubmitConfig } from "../submit/config.ts";
-import { mountLists, mountSource } from "../submit/mounts.ts";
 import { onlyCompute } from "../submit/nodes.ts";
+import { mountSource, parts } from "../submit/parts.ts";
 import type { Path } from "../submit/path.ts";
 import { collector } from "../submit/rules/collect.ts";
 import { checkLimits } from "./limits.ts";
 
 /** Where a bind-mount source is named: each list item. */
 function mountPaths(config: SubmitConfig, source: string): readonly Path[] {
-	return mountLists(config).flatMap(({ path, mounts }) =>
-		mounts.flatMap((mount, index) => (mountSource(mount) === source ? [[...path, index]] : [])),
+	return parts(config).flatMap(({ path, part }) =>
+		part.mounts.flatMap((mount, index) =>
+			mountSource(mount) === source ? [[...path, "mounts", index]] : [],
+		),
 	);
 }
 

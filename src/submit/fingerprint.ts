@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import type { SubmitConfig, Value } from "./config.ts";
 import { toPlain } from "./emit.ts";
 import { isFloat } from "./float.ts";
+import { resumableLimits } from "./resumable.ts";
 
 /** Raised when the same document would give another fingerprint. */
 const FINGERPRINT_VERSION = 1;
@@ -15,7 +16,7 @@ const FINGERPRINT_VERSION = 1;
 export function benchmarkDocument(config: SubmitConfig, benchmark: string): ReadonlyMap<string, Value> {
 	const entry = config.driver.benchmarks.get(benchmark);
 	if (!entry) throw new Error(`no benchmark ${benchmark}`);
-	const resumable = entry.resumable === true ? { max_retries: 3, max_walltime: null } : entry.resumable;
+	const resumable = resumableLimits(entry.resumable) ?? false;
 	const benchmarks = new Map([[benchmark, { ...entry, resumable }]]);
 	return toPlain({ ...config, driver: { ...config.driver, benchmarks } });
 }

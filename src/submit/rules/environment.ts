@@ -2,6 +2,7 @@
 import type { Env, SubmitConfig } from "../config.ts";
 import { parseEnvValue } from "../env-value.ts";
 import { onlyCompute } from "../nodes.ts";
+import { parts } from "../parts.ts";
 import type { Path } from "../path.ts";
 import { directiveSets } from "./directive-sets.ts";
 import type { Rule } from "./report.ts";
@@ -17,17 +18,9 @@ export type HostEnv = (name: string) => string | undefined;
 
 /** Every `env` mapping of the document with its path. */
 export function environments(config: SubmitConfig): readonly (readonly [path: Path, env: Env])[] {
-	const services = [...config.services].flatMap(([name, service]) => [
-		[["services", name, "env"], service.env] as const,
-		...(service.type === "vllm_pd"
-			? (["prefill", "decode"] as const).map(
-					(tier) => [["services", name, tier, "env"], service[tier].env] as const,
-				)
-			: []),
-	]);
 	const [name, compute] = onlyCompute(config);
 	const local = compute.type === "local" ? [[["compute", name, "env"], compute.env] as const] : [];
-	return [...services, [["driver", "env"], config.driver.env], ...local];
+	return [...parts(config).map(({ path, part }) => [[...path, "env"], part.env] as const), ...local];
 }
 
 /** Variables that `host:` names are set; `missing` says how bad it is when not. Never shows a value. */

@@ -12,6 +12,19 @@ test("several instances on one node are its data parallelism", () => {
 describe("refused when the job is made", () => {
 	test.each([
 		["services.speaker.env.UID env-name-reserved", { service: { env: map({ UID: "lit:1" }) } }],
+		[
+			"services.duo.decode.env.UID env-name-reserved",
+			{
+				services: map({
+					duo: map({
+						...{ type: "vllm_pd", container: "pd:1", model: "acme/duo" },
+						prefill: map({ node_pool: "pre" }),
+						decode: map({ node_pool: "dec", env: map({ UID: "lit:1" }) }),
+					}),
+				}),
+				pools: map({ pre: pool(), dec: pool() }),
+			},
+		],
 		["driver.env.GYM_E0 env-name-reserved", { driver: { env: map({ GYM_E0: "lit:1" }) } }],
 		["services.speaker.extra_args extra-args-unclosed-quote", { service: { extra_args: "--x '{" } }],
 		["services.speaker.extra_args extra-args-line-break", { service: { extra_args: "--x 1\n--y 2" } }],
